@@ -66,7 +66,10 @@ export async function rehearsal({ page, open, read, until, look }) {
   right(reported.join() === "+example.com/uplink=glass", `the second rehearsal shows the report of another one: ${reported}`);
   // Closed and opened again it can be applied or taken back; where another has begun it, it can be applied.
   await close();
-  await page.getByRole("button", { name: "Discard" }).waitFor();
+  const says = (command) => page.locator(".samepop code", { hasText: command }).first().waitFor();
+  await page.getByRole("button", { name: "Discard" }).hover();
+  await says("kubectl patch nodepools.nodes.lailin.xyz rehearsed");
+  await page.mouse.move(0, 0);
   const kept = await page.evaluate(() => { const all = Object.entries(sessionStorage); sessionStorage.clear(); return all; });
   await page.getByRole("button", { name: "Change" }).click();
   await ready(dialog, "Apply to 1 node").waitFor();
@@ -75,6 +78,8 @@ export async function rehearsal({ page, open, read, until, look }) {
   await page.evaluate((all) => { for (const [name, value] of all) sessionStorage.setItem(name, value); }, kept);
   await page.getByRole("button", { name: "Change" }).click();
   await ready(dialog, "Apply to 1 node").waitFor();
+  await dialog.getByRole("button", { name: "Discard" }).hover();
+  await says('"example.com/uplink":"fibre"');
   await dialog.getByRole("button", { name: "Discard" }).click();
   await dialog.waitFor({ state: "detached" });
   const after = await read("/v1/nodepools/rehearsed");

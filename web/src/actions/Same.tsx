@@ -3,19 +3,18 @@ import { type ReactElement, useId } from "react";
 import { useSay } from "../i18n";
 import { curl, type Order } from "./commands";
 
-/** A button that says, under the pointer and with the focus, which commands do the same. */
-export function Same({ order, children }: { order: Order; children: ReactElement }) {
+/** A button that says, under the pointer and with the focus, which commands do the same; without an order there are none now. */
+export function Same({ order, children }: { order: Order | undefined; children: ReactElement }) {
   const say = useSay();
   const id = useId();
   return (
-    <Tooltip.Root>
-      <Tooltip.Trigger delay={300} aria-describedby={id} render={children} />
+    <Tooltip.Root disabled={!order}>
+      <Tooltip.Trigger delay={300} aria-describedby={order && id} render={children} />
       <Tooltip.Portal>
         <Tooltip.Positioner className="over" sideOffset={6} align="end">
           <Tooltip.Popup id={id} className="pop samepop">
             <span className="dim">{say("same.title")}</span>
-            <code lang="en">{order.kubectl}</code>
-            <code className="dim" lang="en">{curl(order)}</code>
+            {order && <><code lang="en">{order.kubectl}</code><code className="dim" lang="en">{curl(order)}</code></>}
           </Tooltip.Popup>
         </Tooltip.Positioner>
       </Tooltip.Portal>

@@ -2,6 +2,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { curl, type Target } from "../../../actions/commands";
+import { Same } from "../../../actions/Same";
 import { useHindrance } from "../../../actions/useHindrance";
 import { useOrder } from "../../../actions/useOrder";
 import { bodyOf, objectPath, read, Refusal, text } from "../../../api/client";
@@ -127,6 +128,8 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const end = () => { keep(target, undefined); onClose(); };
   // What has been rehearsed here, or what the report is on where somebody else has begun it.
   const known = written ?? now.spec;
+  const there = written ?? change?.sent?.spec;
+  const back = there && change && setSpec(target, there, change.before.spec);
   const applying = apply(target, known);
   const finish = async () => {
     setOrdered({ word: "pool.apply", spec: live(known) });
@@ -212,7 +215,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
           <footer>
             {pods > 0 && stage === "rehearsed" && <label className="row grow"><input type="checkbox" checked={ticked} onChange={(event) => setConsent(event.target.checked ? { generation, pods } : undefined)} />{say("pool.tick", { count: pods })}</label>}
             {stage === "rehearsed" && <Action label={say("pool.back")} busy={false} onClick={() => become((from) => ({ ...from, stage: "edit" }))} />}
-            <Action label={say("pool.discard")} disabled={busy ? say("action.busy") : unknown ?? overtaken ?? ((written ?? change?.sent) && refused)} onClick={() => void discard()} />
+            <Same order={back}><Action label={say("pool.discard")} disabled={busy ? say("action.busy") : unknown ?? overtaken ?? (back && refused)} onClick={() => void discard()} /></Same>
             {stage === "edit"
               ? <Action label={say("pool.rehearse")} primary busy={busy} disabled={order && !unchanged && current ? refused : say(unchanged ? "pool.unchanged" : "pool.unread")} onClick={() => void save()} />
               : <Action label={say("pool.applyTo", { count: nodes })} danger={pods > 0} primary={pods === 0} solid busy={busy} disabled={overtaken ?? refused} waits={!ready} onClick={() => void finish()} />}

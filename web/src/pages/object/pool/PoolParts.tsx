@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import { Link } from "@tanstack/react-router";
 import type { Order } from "../../../actions/commands";
+import { Same } from "../../../actions/Same";
 import { useHindrance } from "../../../actions/useHindrance";
 import { targetOf, useOrder } from "../../../actions/useOrder";
 import type { Objects } from "../../../api/types";
@@ -116,7 +117,7 @@ function Drain({ pool, draining }: { pool: Pool; draining: NonNullable<NonNullab
   return (
     <Panel
       title={say("pool.drains", { node: draining.node })} sub={say("pool.drainSince", { time: at })}
-      aside={back && <Action label={say("pool.putBack")} busy={busy} disabled={refused} onClick={() => void run(back, say("pool.putBack"), draining.node)} />}
+      aside={back && <Same order={back}><Action label={say("pool.putBack")} busy={busy} disabled={refused} onClick={() => void run(back, say("pool.putBack"), draining.node)} /></Same>}
     >
       <ol className="steps">
         <li><Shape name="ready" /><span>{say("pool.entered")}</span><span className="dim small">{at}</span></li>
@@ -156,8 +157,10 @@ function Rehearsing({ pool }: { pool: Pool }) {
   const { before, written } = keptOf(target, { generation: pool.metadata.generation ?? 0, spec: { ...pool.spec } }) ?? {};
   const send = async (order: Order, word: Key) => { if (await run(order, say(word), target.name)) keep(target, undefined); };
   // What deletes pods wants a tick, which the dialog of a change has.
-  const act = pods === 0 && report && <Action label={say("pool.applyTo", { count: report.affectedNodes ?? 0 })} busy={busy} disabled={refused} onClick={() => void send(apply(target, { ...pool.spec }), "pool.apply")} />;
-  const back = before && written && <Action label={say("pool.discard")} disabled={busy ? say("action.busy") : refused} onClick={() => void send(setSpec(target, written, before.spec), "pool.discard")} />;
+  const applying = apply(target, { ...pool.spec });
+  const discarding = before && written && setSpec(target, written, before.spec);
+  const act = pods === 0 && report && <Same order={applying}><Action label={say("pool.applyTo", { count: report.affectedNodes ?? 0 })} busy={busy} disabled={refused} onClick={() => void send(applying, "pool.apply")} /></Same>;
+  const back = discarding && <Same order={discarding}><Action label={say("pool.discard")} disabled={busy ? say("action.busy") : refused} onClick={() => void send(discarding, "pool.discard")} /></Same>;
   return (
     <Panel title={say("pool.rehearsing")} sub={say("pool.rehearsingSub")} aside={<>{back}{act}</>}>
       {report ? <ForeseenList foreseen={fromReport(report)} /> : <p className="sub row"><Shape name="reconciling" />{say("pool.waits")}</p>}
