@@ -3,7 +3,12 @@ import { ready, right } from "../page.mjs";
 
 /** A change of a pool is typed, rehearsed, closed, found again, and applied or discarded. */
 export async function rehearsal({ page, open, read, until, look }) {
-  await open("/nodepools/rehearsed");
+  // In the list E leads to where a pool is changed, which its YAML is not.
+  await open("/nodepools");
+  await page.locator("tr[data-key='/rehearsed']").focus();
+  await page.keyboard.press("e");
+  await page.waitForURL("**/nodepools/rehearsed");
+  await page.getByRole("button", { name: "Change" }).waitFor();
   await until("the pool has put its label on the node", async () => (await read("/v1/nodes/rehearsed-01")).metadata.labels["example.com/uplink"] === "lte");
   const dialog = page.getByRole("dialog");
   const text = dialog.getByRole("textbox");

@@ -11,7 +11,7 @@ const everywhere: readonly Row[] = [[["Ctrl K", "⌘ K"], "keys.jump"], [["?"], 
 const list: readonly Row[] = [
   [["J", "↓"], "keys.next"], [["K", "↑"], "keys.before"], [["Home", "End"], "keys.ends"], [["Enter"], "keys.page"], [["Space"], "keys.drawer"], [["X"], "keys.select"], [["Shift ↓", "Shift ↑"], "keys.range"],
 ];
-const object: readonly Row[] = [[["[", "]"], "keys.neighbours"], [["S"], "keys.scale"], [["Y", "E"], "keys.yaml"], [["Ctrl S"], "keys.save"], [["Del"], "keys.delete"]];
+const object: readonly Row[] = [[["[", "]"], "keys.neighbours"], [["S"], "keys.scale"], [["Y"], "keys.yaml"], [["E"], "keys.edit"], [["Ctrl S"], "keys.save"], [["Del"], "keys.delete"]];
 
 function Table({ title, rows }: { title: string; rows: readonly (readonly [readonly string[], string])[] }) {
   return (

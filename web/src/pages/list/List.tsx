@@ -10,7 +10,7 @@ import { Later, later } from "../../components/later";
 import { Failure, Segments, Skeleton } from "../../components/parts";
 import { tellFailure } from "../../components/toasts";
 import { useSay } from "../../i18n";
-import { type Kind, pageOf } from "../../kinds/registry";
+import { type Kind, pageOf, rehearsed } from "../../kinds/registry";
 import { remember as rememberOrder } from "../../live/neighbours";
 import { useTitle } from "../../live/needs";
 import { store } from "../../live/store";
@@ -137,8 +137,8 @@ export function List({ kind }: { kind: Kind }) {
     const object = objectAt(kind, key);
     if (what === "page") page(key);
     else if (what === "scale") scale(key);
-    else if (what === "yaml") page(key, "yaml");
-    else if (what === "edit") page(key, "yaml");
+    else if (what === "yaml" || (what === "edit" && !rehearsed.includes(kind.plural))) page(key, "yaml");
+    else if (what === "edit") page(key); // which has the button that changes it
     else if (what === "drawer") search({ open: open === key ? undefined : key });
     else if (what === "close") { search({ open: undefined }); clear(); }
     else if (object) {
