@@ -20,7 +20,10 @@ const nothing: readonly KubeObject[] = [];
 /** The owners of pods that are looked at themselves, or whose owners are. Nobody else tells of a pod of a DaemonSet, a StatefulSet or a Job. */
 const telling = ["PodSet", "ReplicaSet", "VirtualMachine"];
 
-/** What has an owner that is looked at is told by its owner: the Deployment of a PodSet, and pods. A pod that has failed is made anew by any. */
+/**
+ * What has an owner that is looked at is told by its owner: the Deployment of a PodSet, and pods. A pod that has failed is made anew by any, but by a
+ * Job that has given up, of which nobody tells: the pods that a Job has failed with before it succeeded are left behind as well, and look the same.
+ */
 function isOwned(plural: string, object: Judged & { metadata: { ownerReferences?: readonly { kind: string; controller?: boolean }[] } }): boolean {
   const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (!owner) return false;

@@ -23,7 +23,6 @@ import { roomFor } from "./RowDeeds";
 import type { Sight } from "./useTable";
 import { useWindow } from "./useWindow";
 
-
 /** So many arcs turn at once; where there are more, all stand still. */
 const mostTurning = 20;
 
@@ -67,7 +66,6 @@ interface Props {
 function objectOf(kind: Kind, row: TableRow): KubeObject | undefined {
   return store.at(kind.plural, keyOfRow(row));
 }
-
 
 /** The table of kubectl, with the shape of each object's status and, where something is wrong, its reason below. */
 export function Rows(props: Props) {

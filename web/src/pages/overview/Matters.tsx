@@ -32,7 +32,6 @@ function Far({ plural, object }: { plural: string; object: KubeObject }) {
   return progress ? <div className="next">{say(progress.key, progress.values)}</div> : null;
 }
 
-
 function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
   const { say, language, meaning } = useLanguage();
   const now = useNow(10_000);
