@@ -75,7 +75,7 @@ func (r *Reconciler) appliedBefore(
 	if name != "" {
 		return inUse(cluster.Spec.ConfigPath, name), nil
 	}
-	if workedOn(cluster, kept, path, r.configRoot) {
+	if workedOn(cluster, kept, path, r.configRoot) == proven {
 		return nil, nil //nolint:nilnil // neither refused nor failed
 	}
 	for i := range all {
@@ -101,15 +101,27 @@ func inUse(path, by string) *refusal {
 		"file %q belongs to Cluster %q: give this Cluster a file of its own", path, by)}
 }
 
+// evidence is how well it is known that the tool has worked on a file for a Cluster. The more there is, the sooner the file is that Cluster's.
+type evidence int
+
+const (
+	// noEvidence: the tool has not worked on the file, as far as anybody knows.
+	noEvidence evidence = iota
+	// assumed: the tool has worked, and the Secret that said on which file is gone, or cannot be used. It must not take the file of a Cluster whose
+	// Secret names it.
+	assumed
+	// proven: the Secret with the state names the file.
+	proven
+)
+
 // claim is a Cluster whose spec names a file.
 type claim struct {
 	cluster *clusterprovisionerv1alpha1.Cluster
-	// worked says that the tool has worked on that file for the Cluster.
-	worked bool
+	worked  evidence
 }
 
 // claimant returns the name of the Cluster that the file of this one belongs to; empty if that is this one. The file belongs to the
-// Cluster that the tool has worked on it for, and of several to the oldest.
+// Cluster that the tool has worked on it for, as far as that is known, and of several to the oldest.
 func (r *Reconciler) claimant(
 	ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, kept *store, all []clusterprovisionerv1alpha1.Cluster,
 ) (string, error) {
@@ -149,7 +161,7 @@ func (c claim) precedes(other claim) bool {
 	a, b := c.cluster, other.cluster
 	switch {
 	case c.worked != other.worked:
-		return c.worked
+		return c.worked > other.worked
 	case !a.CreationTimestamp.Equal(&b.CreationTimestamp):
 		return a.CreationTimestamp.Before(&b.CreationTimestamp)
 	}
@@ -165,13 +177,16 @@ func names(cluster *clusterprovisionerv1alpha1.Cluster, path string, root confin
 	return err == nil && at == path
 }
 
-// workedOn reports whether the tool has worked on a file for a Cluster. If it has worked, and nothing is stored that says on which file, it counts as
-// this one.
-func workedOn(cluster *clusterprovisionerv1alpha1.Cluster, kept *store, path string, root confine.Root) bool {
-	if files := kept.files(root); len(files) > 0 {
-		return slices.Contains(files, path)
+// workedOn returns what there is to say that the tool has worked on a file for a Cluster.
+func workedOn(cluster *clusterprovisionerv1alpha1.Cluster, kept *store, path string, root confine.Root) evidence {
+	files := kept.files(root)
+	switch {
+	case slices.Contains(files, path):
+		return proven
+	case len(files) == 0 && begun(cluster):
+		return assumed
 	}
-	return begun(cluster)
+	return noEvidence
 }
 
 // begun reports whether the tool has been started for the Cluster.
@@ -196,11 +211,12 @@ func (s *store) files(root confine.Root) []string {
 	return files
 }
 
-// appliedElsewhere reports whether the cluster has to be removed with something else than the file that the spec names.
+// appliedElsewhere reports whether the cluster has to be removed with something else than the file that the spec names, or may have to be: the Secret
+// that said so is gone, or cannot be used.
 func (s *store) appliedElsewhere(cluster *clusterprovisionerv1alpha1.Cluster, root confine.Root) bool {
 	from := s.toRemove()
 	if len(from.text) == 0 {
-		return false
+		return begun(cluster)
 	}
 	path, err := root.Resolve(from.path)
 	return from.path == "" || err != nil || !names(cluster, path, root)

@@ -47,7 +47,10 @@ func TestWhoseFileItIs(t *testing.T) {
 		"neither was applied from the file":                  {older: &store{applied: in("/srv/two.yml")}, younger: &store{applied: in("/srv/three.yml")}, want: "older"},
 		"the younger one was only given the file":            {older: &store{applied: in("/srv/two.yml")}, younger: &store{given: in(file)}, want: "younger"},
 		"the older one was applied from it, and moved since": {older: &store{given: in("/srv/two.yml"), applied: in(file)}, younger: &store{applied: in(file)}, want: "older"},
-		"nobody knows from which file the older one was":     {younger: &store{applied: in(file)}, want: "older"},
+		"nobody knows from which file the older one was":     {younger: &store{applied: in(file)}, want: "younger"},
+		"nobody knows it of either":                          {want: "older"},
+		"nobody knows it of the older one, the other is new": {youngerNew: true, want: "older"},
+		"nobody knows it of the younger one, the other new":  {olderNew: true, want: "younger"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,6 +78,42 @@ func TestWhoseFileItIs(t *testing.T) {
 // changed the other's machines; and when the one that was refused was deleted, its own machines ran on without a word.
 func TestAClusterTakesTheFileOfAnother(t *testing.T) {
 	s := newStage(t)
+	keeps := s.takes()
+	s.delete()
+	s.gone()
+	if got, last := s.calls(), "remove\n"+configText; got != "2 up, 1 remove" || !strings.HasSuffix(s.given(), last) {
+		t.Errorf("the tool was called for %q, and given\n%s\nwant %q at its end", got, s.given(), last)
+	}
+	keeps()
+}
+
+// TestAClusterWhoseStateIsLostTakesTheFileOfAnother is the same where nothing tells any more from which file the older one was applied. It got the file of
+// the other, which was known to be applied from it.
+func TestAClusterWhoseStateIsLostTakesTheFileOfAnother(t *testing.T) {
+	s := newStage(t)
+	keeps := s.takes(func(s *stage) {
+		if err := s.Live.Delete(t.Context(), s.secret(clusterprovisionerv1alpha1.StateSecretSuffix)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	s.delete()
+	s.becomes(status.Stalled, "True ConfigNotFound: the configuration that was applied is not known any more. Restore it"+orphanHint)
+	s.settled()
+	if got := s.calls(); got != "2 up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+	s.edit(s.at("cluster.yml"))
+	s.gone()
+	if got, last := s.calls(), "remove\n"+configText; got != "2 up, 1 remove" || !strings.HasSuffix(s.given(), last) {
+		t.Errorf("the tool was called for %q, and given\n%s\nwant %q at its end", got, s.given(), last)
+	}
+	keeps()
+}
+
+// takes applies two Clusters from a file each, changes the first as asked, and has it name the file of the second, which is refused. The first is
+// that of the stage then. It returns what holds that the second keeps its file and its machines.
+func (s *stage) takes(change ...func(*stage)) (keeps func()) {
+	s.t.Helper()
 	s.create()
 	s.ready()
 	first := s.cluster
@@ -82,25 +121,23 @@ func TestAClusterTakesTheFileOfAnother(t *testing.T) {
 	s.create(s.at("b.yml"))
 	s.ready()
 	second := s.cluster
-	keeps := func() {
-		t.Helper()
+	keeps = func() {
+		s.t.Helper()
 		s.cluster = second
 		s.settled()
 		if want := s.answers(); !s.is(status.Ready, want) {
-			t.Errorf("Ready of the second is %q, want %q", testkit.Condition(s.cluster, status.Ready), want)
+			s.t.Errorf("Ready of the second is %q, want %q", testkit.Condition(s.cluster, status.Ready), want)
 		}
 		s.cluster = first
 	}
 	s.cluster = first
+	for _, c := range change {
+		c(s)
+	}
 	s.edit(s.at("b.yml"))
 	s.becomes(status.Stalled, s.belongs("b.yml", second.Name))
 	keeps()
-	s.delete()
-	s.gone()
-	if got, last := s.calls(), "remove\n"+configText; got != "2 up, 1 remove" || !strings.HasSuffix(s.given(), last) {
-		t.Errorf("the tool was called for %q, and given\n%s\nwant %q at its end", got, s.given(), last)
-	}
-	keeps()
+	return keeps
 }
 
 // TestTheFileThatAClusterWasAppliedFromIsTaken is about a file that was renamed, and another Cluster in its old place: the tool found the state of the first
