@@ -80,8 +80,8 @@ func NewForecast(nodes []*corev1.Node, pools Pools, name string, now time.Time) 
 			f.Members++
 			extent = extent.with(node, Behind(node, after, name))
 		}
-		if one := foresee(node, after, name); one.matters() {
-			f.Nodes = append(f.Nodes, one)
+		if change := foresee(node, after, name); change.matters() {
+			f.Nodes = append(f.Nodes, change)
 		}
 	}
 	f.Braked = Brakes(ready.NodePool, leaving, carrying)

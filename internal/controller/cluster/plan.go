@@ -218,10 +218,10 @@ func repeatRequested(cluster *clusterprovisionerv1alpha1.Cluster) bool {
 	return failed || !strings.HasPrefix(last.ID, upPrefix(cluster, last.ConfigHash))
 }
 
-// takenBack is the line of a plan above those that it has because a change failed.
-const takenBack = "taken back of the change that failed:"
+// undone is the line of a plan above those that it has because a change failed.
+const undone = "undone from the change that failed:"
 
-// changeOf says what applying the configuration will change. Applied is the digest of the one that is applied, empty for none. It also takes back what the
+// changeOf says what applying the configuration will change. Applied is the digest of the one that is applied, empty for none. It also undoes what the
 // tool was given since: a run that failed can have done half of it.
 func changeOf(applied string, seen observation) *clusterprovisionerv1alpha1.Plan {
 	var before, given *provision.Config
@@ -238,7 +238,7 @@ func changeOf(applied string, seen observation) *clusterprovisionerv1alpha1.Plan
 		back := provision.Diff(given, seen.config)
 		lines := slices.DeleteFunc(back.Summary, func(line string) bool { return slices.Contains(difference.Summary, line) })
 		if len(lines) > 0 {
-			difference.Summary = slices.Concat(difference.Summary, []string{takenBack}, lines)
+			difference.Summary = slices.Concat(difference.Summary, []string{undone}, lines)
 		}
 		change.ID, change.Destructive = planID(from, to, given.Digest), change.Destructive || back.Destructive
 	}

@@ -216,7 +216,7 @@ func TestPlanUp(t *testing.T) {
 	newer := planID(mustRead(textB).Digest, mustRead(textNewer).Digest)
 	takingBack := &clusterprovisionerv1alpha1.Plan{
 		ID: newer + "-" + short(mustRead(textA).Digest), Destructive: true,
-		Summary: "version: the tool's default -> v1.30.1\ntaken back of the change that failed:\nnode 127.0.0.2: removed (worker)",
+		Summary: "version: the tool's default -> v1.30.1\nundone from the change that failed:\nnode 127.0.0.2: removed (worker)",
 	}
 	waiting := decision{change: takingBack, outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonWaitingForApproval,
 		"the annotation clusterprovisioner.rke.io/approve="+takingBack.ID, 0)}

@@ -8,5 +8,5 @@
 // The passes: (1) find the pools that the node is being drained for, make sure of it past the cache, and list the pods on the node, (2) plan for each of
 // them which pods to evict, or that the drain is over, (3) evict through the Eviction API, which keeps disruption budgets, (4)
 // report the progress, which wakes the pool. Pods are not watched, so a drain that is not over is looked at again. A drain whose time is over ends
-// when every pod has been asked for since the drain could last ask.
+// once this process has asked for each pod that was there when the drain began or resumed.
 package drain
