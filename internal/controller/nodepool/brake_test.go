@@ -7,13 +7,18 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/clearance"
+	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
 func TestPlanBrake(t *testing.T) {
@@ -66,6 +71,72 @@ func TestAttackRecordsTripTheBrake(t *testing.T) {
 			held, _ := planBrake(acknowledgedPool(""), &observation{nodes: nodes})
 			if diff := cmp.Diff(tc.want, held, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("nodes that the brake holds differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAttackRecordsTripTheBrakeOfAPoolThatDrains plays passes over a pool of six nodes that no node has left. The first pass entered those that claimed to
+// leave into the status, as nodes to be drained, and the next took the entry for more than their kubelets' word.
+func TestAttackRecordsTripTheBrakeOfAPoolThatDrains(t *testing.T) {
+	t.Parallel()
+	type pass struct{ held, cleared, entered []string }
+	lost := func(p *nodesv1.NodePool) { p.Status.Ledger = nodesv1.Ledger{} }
+	tainted := func(n *corev1.Node) {
+		n.Annotations[nodesv1.AppliedAnnotation] = `{"gpu":{"labels":["env"],"taints":["gpu:NoSchedule"]}}`
+		n.Spec.Taints = []corev1.Taint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}}
+	}
+	plain, three := func(*corev1.Node) {}, numbered(3)
+	cases := map[string]struct {
+		pool    func(*nodesv1.NodePool)
+		leaving func(*corev1.Node)
+		want    []pass
+	}{
+		"they are neither held nor drained":   {pool: func(*nodesv1.NodePool) {}, leaving: plain, want: []pass{{cleared: three}, {cleared: three}}},
+		"they wait for a ledger that is lost": {pool: lost, leaving: plain, want: []pass{{}, {cleared: three}}},
+		"nodes that were being drained when it was lost are known by their taints then": {
+			pool: lost, leaving: tainted, want: []pass{{}, {held: three}},
+		},
+		"they are drained as all nodes of a pool that is being deleted": {
+			pool: func(p *nodesv1.NodePool) { p.DeletionTimestamp = new(metav1.Unix(1, 0)) }, leaving: plain, want: []pass{{entered: numbered(9)}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := build.Pool("gpu").Finalizer(nodesv1.Finalizer).Label("env", "dev").Taint("gpu", "yes", corev1.TaintEffectNoSchedule).Obj()
+			pool.Spec.Drain = &nodesv1.Drain{Policy: nodesv1.DrainEvict}
+			pool.Status.Ledger = membership.Wanted(pool)
+			tc.pool(pool)
+			var nodes []corev1.Node
+			for i, name := range numbered(9) {
+				node := build.Node(name).UID(types.UID(name)).Label("env", "dev").Annotation(nodesv1.AppliedAnnotation, `{"gpu":{"labels":["env"]}}`)
+				if i < len(three) {
+					node.With(tc.leaving)
+				} else {
+					node.Member("gpu")
+				}
+				nodes = append(nodes, *node.Obj())
+			}
+			for i, want := range tc.want {
+				prepared, err := membership.NewPool(pool)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pools := membership.Pools{"gpu": prepared}
+				seen := &observation{nodes: sumUp("gpu", nodes, pools, func(n *corev1.Node) finding { return find("gpu", n, pools) })}
+				for _, entry := range pool.Status.Draining { // no pod is there to be evicted
+					seen.draining = append(seen.draining, draining{entry: entry, carries: true, reported: true, progress: clearance.Progress{Done: true}})
+				}
+				d := decide(pool, seen, time.Unix(0, 0))
+				got := pass{held: d.held, cleared: d.cleared}
+				for _, entry := range d.draining {
+					got.entered = append(got.entered, entry.Node)
+				}
+				if diff := cmp.Diff(want, got, cmp.AllowUnexported(pass{}), cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("pass %d (-want +got):\n%s", i+1, diff)
+				}
+				pool.Status.Draining, pool.Status.Ledger = d.draining, d.ledger
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func planDraining(pool *nodesv1.NodePool, seen *observation, held []string, now 
 			timedOut = append(timedOut, entry)
 		}
 	}
-	entries = beginDrains(entries, seen.nodes, held, now)
+	entries = beginDrains(pool, entries, seen.nodes, held, now)
 	slices.SortFunc(entries, func(a, b nodesv1.DrainingNode) int { return cmp.Compare(a.Node, b.Node) })
 	return entries, timedOut
 }
@@ -73,15 +73,23 @@ func follow(d draining) (entry nodesv1.DrainingNode, ends bool) {
 }
 
 // beginDrains enters the nodes that left, are not held and are not being drained, as long as there is room.
-func beginDrains(entries []nodesv1.DrainingNode, nodes aggregate, held []string, now time.Time) []nodesv1.DrainingNode {
+func beginDrains(
+	pool *nodesv1.NodePool, entries []nodesv1.DrainingNode, nodes aggregate, held []string, now time.Time,
+) []nodesv1.DrainingNode {
 	for _, name := range nodes.leaving {
 		uid := nodes.uids[name]
 		known := slices.ContainsFunc(entries, func(d nodesv1.DrainingNode) bool { return d.UID == uid })
-		if !known && !contains(held, name) && len(entries) < nodesv1.MaxDraining {
+		if !known && !contains(held, name) && !onlyClaims(pool, nodes, name) && len(entries) < nodesv1.MaxDraining {
 			entries = append(entries, nodesv1.DrainingNode{Node: name, UID: uid, StartTime: metav1.NewTime(now.Truncate(time.Second))})
 		}
 	}
 	return entries
+}
+
+// onlyClaims reports whether a node leaves without a drain, because it has nothing of the pool but what its kubelet can write. An entry in the status is
+// more than that: the brake would count the node from the next pass on. No brake is on a pool that is being deleted.
+func onlyClaims(pool *nodesv1.NodePool, nodes aggregate, name string) bool {
+	return pool.DeletionTimestamp == nil && contains(nodes.claimed, name)
 }
 
 // undrained returns the entries of the nodes that are still being drained.

@@ -55,7 +55,8 @@ func decide(pool *nodesv1.NodePool, seen *observation, now time.Time) decision {
 }
 
 // planClearances returns the nodes that may lose what they carry: those that left, where the brake does not hold them, and once they are
-// drained where the pool says so. A pool that is being deleted and drains nothing lets all of its nodes go, once no pod uses it.
+// drained where the pool says so, unless they only claim to have been in it. While the ledger has to be written again, a node that was being drained looks
+// like one of these, and waits. A pool that is being deleted and drains nothing lets all of its nodes go, once no pod uses it.
 func planClearances(pool *nodesv1.NodePool, seen *observation, d decision) []string {
 	if seen.users > 0 {
 		return nil
@@ -64,7 +65,8 @@ func planClearances(pool *nodesv1.NodePool, seen *observation, d decision) []str
 	switch {
 	case membership.Evicts(pool):
 		return slices.DeleteFunc(free, func(name string) bool {
-			return !slices.ContainsFunc(d.draining, func(entry nodesv1.DrainingNode) bool { return entry.Drained && entry.Node == name })
+			drained := slices.ContainsFunc(d.draining, func(entry nodesv1.DrainingNode) bool { return entry.Drained && entry.Node == name })
+			return !drained && (!onlyClaims(pool, seen.nodes, name) || !membership.Covers(pool))
 		})
 	case pool.DeletionTimestamp != nil:
 		return seen.nodes.carrying
