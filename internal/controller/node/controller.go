@@ -89,7 +89,7 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 	if left := maxEarly - r.now().Sub(since); plan.Early && !since.IsZero() && left > 0 {
 		return flow.LookAgain(left), nil
 	}
-	if left := r.repairs.wait(node, plan, r.now()); left > 0 {
+	if left := r.repairs.wait(node, pools, plan, r.now()); left > 0 {
 		return flow.LookAgain(left), nil
 	}
 	if there, err := r.areThere(ctx, pools, plan); err != nil {
@@ -141,7 +141,7 @@ func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools members
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
 		r.recorder.Record(refused(node, pools, plan, err)...)
 	case err == nil:
-		if r.repairs.note(node, plan, r.now()) {
+		if r.repairs.note(node, pools, plan, r.now()) {
 			r.recorder.Record(contested(node, pools, plan))
 		}
 		count(plan)

@@ -6,6 +6,7 @@ package node
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -35,7 +36,7 @@ type repairs struct {
 // repaired is what a node has been given since a time.
 type repaired struct {
 	since time.Time
-	// node is the node with its pools: a node that joins or leaves one is not repaired.
+	// node is the node with its pools as they are: a node that joins or leaves one, or that follows an edit of one, is not repaired.
 	node string
 	// values are what it has been given, by key, and count is how often it was nothing else.
 	values map[string]string
@@ -43,25 +44,25 @@ type repaired struct {
 }
 
 // wait returns for how long a plan has to wait that gives a node nothing but what it has been given before, 0 for any other one.
-func (r *repairs) wait(node *corev1.Node, plan *membership.Plan, now time.Time) time.Duration {
+func (r *repairs) wait(node *corev1.Node, pools membership.Pools, plan *membership.Plan, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := r.of[node.Name]
-	if last.count < maxRepairs || last.node != identity(node, plan) || !last.has(given(node, plan)) {
+	if last.count < maxRepairs || last.node != identity(node, pools, plan) || !last.has(given(node, plan)) {
 		return 0
 	}
 	return last.left(now)
 }
 
 // note counts a plan that has been carried out, and reports whether the next one like it may have to wait.
-func (r *repairs) note(node *corev1.Node, plan *membership.Plan, now time.Time) bool {
+func (r *repairs) note(node *corev1.Node, pools membership.Pools, plan *membership.Plan, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sweep(now)
-	last, values := r.of[node.Name], given(node, plan)
+	last, values, subject := r.of[node.Name], given(node, plan), identity(node, pools, plan)
 	switch {
-	case last.left(now) == 0 || last.node != identity(node, plan):
-		last = repaired{since: now, node: identity(node, plan), values: values, count: 1}
+	case last.left(now) == 0 || last.node != subject:
+		last = repaired{since: now, node: subject, values: values, count: 1}
 	case last.has(values):
 		last.count++
 	default:
@@ -106,8 +107,21 @@ func (r repaired) has(values map[string]string) bool {
 	return true
 }
 
-func identity(node *corev1.Node, plan *membership.Plan) string {
-	return string(node.UID) + " " + strings.Join(plan.Members, ",") + " " + strings.Join(plan.Leaving, ",")
+// identity tells the node and its pools. Their generations are in it because all that an edit changes may be the record, as where another pool has the same
+// label; no kubelet can change them.
+func identity(node *corev1.Node, pools membership.Pools, plan *membership.Plan) string {
+	var out strings.Builder
+	out.WriteString(string(node.UID))
+	for _, names := range [][]string{plan.Members, plan.Leaving} {
+		out.WriteString(";")
+		for _, name := range names {
+			out.WriteString(" " + name)
+			if pool, ok := pools[name]; ok {
+				out.WriteString("@" + strconv.FormatInt(pool.Generation, 10))
+			}
+		}
+	}
+	return out.String()
 }
 
 // removed is the value of a key that is taken off. No label and no taint can have it.

@@ -23,7 +23,9 @@ func TestRepairsThatWait(t *testing.T) {
 	}
 	cases := map[string]struct {
 		plan func(i int) *membership.Plan
-		want int
+		// edited is true where each plan is for another generation of the pool.
+		edited bool
+		want   int
 	}{
 		"the same value":  {plan: func(int) *membership.Plan { return sets("dev") }, want: maxRepairs},
 		"only the record": {plan: func(int) *membership.Plan { return &membership.Plan{RecordChanged: true} }, want: maxRepairs},
@@ -34,26 +36,34 @@ func TestRepairsThatWait(t *testing.T) {
 		"joins and leaves": {plan: func(i int) *membership.Plan {
 			return []*membership.Plan{sets("dev"), {Leaving: []string{"gpu"}, RemoveLabels: []string{"env"}}}[i%2]
 		}, want: 20},
+		"edits of a pool that only the record shows": {plan: func(int) *membership.Plan {
+			return &membership.Plan{Members: []string{"gpu"}, RecordChanged: true}
+		}, edited: true, want: 20},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			now, node, r, got := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), build.Node("n").Obj(), &repairs{}, 0
+			pool := build.Pool("gpu").Obj()
+			pools := membership.Pools{"gpu": {NodePool: pool}}
 			for i := range 20 {
-				if r.wait(node, tc.plan(i), now) > 0 {
+				if tc.edited {
+					pool.Generation++
+				}
+				if r.wait(node, pools, tc.plan(i), now) > 0 {
 					continue
 				}
-				r.note(node, tc.plan(i), now)
+				r.note(node, pools, tc.plan(i), now)
 				got++
 			}
 			if got != tc.want {
 				t.Errorf("%d plans are carried out, want %d", got, tc.want)
 			}
 			now = now.Add(repairsWithin)
-			if left := r.wait(node, tc.plan(0), now); left > 0 {
+			if left := r.wait(node, pools, tc.plan(0), now); left > 0 {
 				t.Errorf("a minute later, %s are left", left)
 			}
-			r.note(build.Node("other").Obj(), tc.plan(0), now)
+			r.note(build.Node("other").Obj(), pools, tc.plan(0), now)
 			if len(r.of) != 1 {
 				t.Errorf("a minute later, %d nodes are remembered, want the other one", len(r.of))
 			}
