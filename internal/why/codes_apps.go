@@ -69,7 +69,7 @@ func podSetCodes() map[Code]row {
 		appsv1alpha1.ReasonDeploymentPending:     waits("If it stays, look whether kube-controller-manager is running.", "kubectl -n kube-system get pods,leases"),
 		appsv1alpha1.ReasonDeploymentTerminating: waits("If it stays, look at the finalizers of the Deployment.", "kubectl get deployment {name}{in} -o yaml"),
 		appsv1alpha1.ReasonNameTaken:             asks("Delete or rename one of the two.", "kubectl get deployments,poddisruptionbudgets{in}"),
-		appsv1alpha1.ReasonTemplateTooLarge:      asks("Put what is large into ConfigMaps.", "kubectl edit podset {name}{in}"),
+		appsv1alpha1.ReasonTemplateTooLarge:      asks("Put what is large into ConfigMaps, or take away what others have added, as the message says.", "kubectl get podsets,deployments,poddisruptionbudgets{in} --field-selector metadata.name={name} -o yaml"),
 		appsv1alpha1.ReasonChildRefused:          asks("Correct the PodSet as the API server says.", "kubectl edit podset {name}{in}"),
 		appsv1alpha1.ReasonDeploymentPaused:      asks("Resume the rollout.", `kubectl patch podset {name}{in} --type merge -p '{"spec":{"paused":false}}'`),
 	})

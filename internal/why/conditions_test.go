@@ -129,6 +129,11 @@ func TestConditions(t *testing.T) {
 				is("Paused", yes, "Paused", "Windlass rests"))),
 			want: "NameTaken: Deployment web belongs to somebody else.", next: "kubectl get deployments,poddisruptionbudgets -n shop",
 		},
+		"others have made the Deployment of a PodSet too large": {
+			got:  why.PodSet(set(is("Ready", no, "TemplateTooLarge", "Deployment web has 300000 bytes"), is("Stalled", yes, "TemplateTooLarge", "Deployment web has 300000 bytes"))),
+			want: "TemplateTooLarge: Deployment web has 300000 bytes.",
+			next: "kubectl get podsets,deployments,poddisruptionbudgets -n shop --field-selector metadata.name=web -o yaml",
+		},
 		"an object that Windlass has not seen": {
 			got: why.PodSet(set()), want: "NotObserved: Windlass has not reported on generation 0 of PodSet web yet.", next: "kubectl -n windlass-system get pods",
 		},

@@ -34,7 +34,7 @@ const (
 	ReasonNoConflict = "NoConflict"
 	// ReasonChildRefused says that the API server rejected an owned object as invalid or forbidden.
 	ReasonChildRefused = "ChildRefused"
-	// ReasonTemplateTooLarge says that spec.template is larger than Windlass keeps.
+	// ReasonTemplateTooLarge says that spec.template, or what others have made of the Deployment or the budget, is larger than Windlass keeps.
 	ReasonTemplateTooLarge = "TemplateTooLarge"
 	// ReasonDeploymentCreated is the reason of the event for a created Deployment.
 	ReasonDeploymentCreated = "DeploymentCreated"

@@ -158,7 +158,7 @@ export const steps = {
     PoolNotFound: "Create the pool, or correct the name.",
     PoolPaused: "Remove the annotation windlass.io/paused or spec.dryRun from the pool.",
     RollingOut: "If it stays, look at the pods.",
-    TemplateTooLarge: "Put what is large into ConfigMaps.",
+    TemplateTooLarge: "Put what is large into ConfigMaps, or take away what others have added, as the message says.",
   },
   VirtualMachine: {
     CapacityExceeded: "Ask for less, free room, or raise the capacity of the host.",

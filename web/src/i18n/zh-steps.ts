@@ -104,7 +104,7 @@ const own: Record<Step, string> = {
   "Move the object into the namespace of Windlass, or allow its namespace with --config-namespaces.": "把该对象移到 Windlass 的命名空间，或用 --config-namespaces 允许它的命名空间。",
   "Name another pool.": "换一个池。",
   "No rule knows this failure: read the log.": "没有规则认识这个失败，查看日志。",
-  "Put what is large into ConfigMaps.": "把大的部分放到 ConfigMap 中。",
+  "Put what is large into ConfigMaps, or take away what others have added, as the message says.": "按消息所说，把大的部分放到 ConfigMap 中，或去掉他人添加的内容。",
   "Raise spec.maxPods, or narrow the selector.": "提高 spec.maxPods，或缩小选择器的范围。",
   "Raise the quota, or request less.": "提高配额，或降低请求。",
   "Raise timeouts.up, then run the tool again.": "提高 timeouts.up，再运行一次工具。",
