@@ -79,8 +79,7 @@ func TestATokenOfAClusterWhoseKubeconfigMayNotBeReadIsGivenUpByAPerson(t *testin
 		t.Fatal(err)
 	}
 	s.Settle(t, s.r, config)
-	s.is(config, status.Reconciling, `True ClusterNotReady: waiting for Cluster "`+s.cluster.Name+`" to have a kubeconfig that Windlass may read, so that the `+
-		"token can be revoked; to delete this Kubeconfig anyway, annotate it with clusterprovisioner.rke.io/skip-revocation=true")
+	s.is(config, status.Reconciling, s.unread("to delete this Kubeconfig anyway, annotate it"))
 	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
 		k.Annotations = map[string]string{clusterprovisionerv1alpha1.SkipRevocationAnnotation: "true"}
 	})
@@ -88,6 +87,28 @@ func TestATokenOfAClusterWhoseKubeconfigMayNotBeReadIsGivenUpByAPerson(t *testin
 	if s.Get(t, config) {
 		t.Error("the Kubeconfig is still there")
 	}
+}
+
+// unread is what Reconciling says of a token that waits for the right to read the kubeconfig of the stage's cluster.
+func (s *stage) unread(skip string) string {
+	return `True ClusterNotReady: waiting for Cluster "` + s.cluster.Name + `" to have a kubeconfig that Windlass may read, so that the token can be revoked; ` +
+		skip + " with clusterprovisioner.rke.io/skip-revocation=true. Windlass may not read Secret " + s.namespace + "/" + s.cluster.Name +
+		"-kubeconfig: name another in spec.kubeconfigSecretRef of the Cluster" + bind(s.namespace)
+}
+
+// TestATokenOfAFormerClusterWhoseKubeconfigMayNotBeReadSaysSo is about a Kubeconfig that names another Cluster by now: it waited for the former one to have a
+// kubeconfig, which that had, and said nothing of a right.
+func TestATokenOfAFormerClusterWhoseKubeconfigMayNotBeReadSaysSo(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	s.r.subject = "--serviceaccount=windlass-system:windlass"
+	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: s.Namespace(t), Name: "access"}
+	})
+	s.r.direct = testkit.Forbid(s.Direct, s.namespace)
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ClusterRef.Name = "another" })
+	s.Settle(t, s.r, config)
+	s.is(config, status.Reconciling, s.unread("to go on without that, annotate this Kubeconfig"))
 }
 
 // TestTheKubeconfigOfAClusterThatMayNotBeReadSaysSo shares the Cluster's Secret.

@@ -41,9 +41,11 @@ type observation struct {
 	rejected, unbound bool
 	// former is the Secret that the kubeconfig went to before the spec named another; nil if there is none of this object.
 	former *corev1.Secret
-	// issuer is the Cluster that a token was issued in, if the spec names another by now, and issuerAdmin the kubeconfig of its tool.
-	issuer      *clusterprovisionerv1alpha1.Cluster
-	issuerAdmin []byte
+	// issuer is the Cluster that a token was issued in, if the spec names another by now, and issuerAdmin the kubeconfig of its tool. issuerForbidden says
+	// why Windlass may not read that; nil if it may.
+	issuer          *clusterprovisionerv1alpha1.Cluster
+	issuerAdmin     []byte
+	issuerForbidden error
 }
 
 // observe is the phase that reads.
@@ -67,7 +69,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		if seen.issuer, err = r.readCluster(ctx, was.cluster); err != nil {
 			return flow.Fail(err)
 		}
-		if seen.issuerAdmin, err = r.readAdmin(ctx, seen.issuer); err != nil && !apierrors.IsForbidden(err) {
+		if seen.issuerAdmin, seen.issuerForbidden, err = r.lookForAdmin(ctx, seen.issuer); err != nil {
 			return flow.Fail(err)
 		}
 	}
@@ -106,11 +108,17 @@ func (r *Reconciler) observeAdmin(ctx context.Context, config *clusterprovisione
 		return err
 	}
 	var err error
-	if seen.admin, err = r.readAdmin(ctx, seen.cluster); apierrors.IsForbidden(err) {
-		seen.adminForbidden = errors.New(kube.Forbidden(seen.cluster.KubeconfigSecret(r.namespace), "spec.kubeconfigSecretRef of the Cluster", r.subject))
-		return nil
-	}
+	seen.admin, seen.adminForbidden, err = r.lookForAdmin(ctx, seen.cluster)
 	return err
+}
+
+// lookForAdmin reads the kubeconfig that the Cluster has written, or says why Windlass may not read it.
+func (r *Reconciler) lookForAdmin(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster) (admin []byte, forbidden, err error) {
+	admin, err = r.readAdmin(ctx, cluster)
+	if apierrors.IsForbidden(err) {
+		return nil, errors.New(kube.Forbidden(cluster.KubeconfigSecret(r.namespace), "spec.kubeconfigSecretRef of the Cluster", r.subject)), nil
+	}
+	return admin, nil, err
 }
 
 // observeSecret reads the Secret of the object. One that Windlass may not read is part of the observation and not an error: without it, the object

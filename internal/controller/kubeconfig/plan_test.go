@@ -174,6 +174,8 @@ func TestPlan(t *testing.T) {
 		"revoked; to delete this Kubeconfig anyway, annotate it with clusterprovisioner.rke.io/skip-revocation=true", 15*time.Second)
 	unrevokedYet := flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, `Cluster "one" to have a kubeconfig, so that the token can be `+
 		"revoked; to go on without that, annotate this Kubeconfig with clusterprovisioner.rke.io/skip-revocation=true", 15*time.Second)
+	unreadable := flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, `Cluster "one" to have a kubeconfig that Windlass may read, so that the token can `+
+		"be revoked; to go on without that, annotate this Kubeconfig with clusterprovisioner.rke.io/skip-revocation=true. Windlass may not", 15*time.Second)
 	toMake := func(account, cluster string) flow.Outcome {
 		return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf("ServiceAccount %q to be made in Cluster %q", account, cluster), soon)
 	}
@@ -255,6 +257,7 @@ func TestPlan(t *testing.T) {
 		"a paused token is not revoked":                                           {given(tokenOf, issued(0), adminOf, annotated(status.PausedAnnotation)), decision{outcome: paused}},
 		"a token of a former cluster is revoked before another is issued":         {given(tokenOf, issued(0), toTwo, answering), decision{revoke: true, forget: true, note: true, outcome: toMake("windlass-way", "two")}},
 		"a token of a former cluster waits for what revokes it":                   {given(tokenOf, issued(0), toTwo, known), decision{outcome: unrevokedYet}},
+		"a token of a former cluster waits for the right to revoke it":            {given(tokenOf, issued(0), toTwo, known, func(s *situation) { s.seen.issuerForbidden = errors.New("Windlass may not") }), decision{outcome: unreadable}},
 		"a token of a former cluster that a person gives up is replaced":          {given(tokenOf, issued(0), toTwo, known, annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{forget: true, note: true, outcome: toMake("windlass-way", "two")}},
 		"a token of a former cluster that is gone is replaced":                    {given(tokenOf, issued(0), toTwo), decision{forget: true, lost: true, note: true, outcome: toMake("windlass-way", "two")}},
 		"a token of a former cluster is revoked before the next is there":         {given(tokenOf, issued(0), toTwo, answering, withoutCluster), decision{revoke: true, forget: true, outcome: noTwo}},

@@ -50,37 +50,37 @@ func outdated(config *clusterprovisionerv1alpha1.Kubeconfig, was *record) bool {
 	return was != nil && (!isToken(config) || was.cluster != clusterOf(config) || was.account != accountOf(config))
 }
 
-// issuer returns the cluster that a token was issued in, and the kubeconfig of its tool.
+// issuer returns the cluster that a token was issued in, and the kubeconfig of its tool or why Windlass may not read that.
 func issuer(
 	config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record,
-) (*clusterprovisionerv1alpha1.Cluster, []byte) {
+) (cluster *clusterprovisionerv1alpha1.Cluster, admin []byte, forbidden error) {
 	if was.cluster == clusterOf(config) {
-		return seen.cluster, seen.admin
+		return seen.cluster, seen.admin, seen.adminForbidden
 	}
-	return seen.issuer, seen.issuerAdmin
+	return seen.issuer, seen.issuerAdmin, seen.issuerForbidden
 }
 
 // planRevocation decides whether what was issued has to be revoked, or what that waits for. A cluster that the tool removes takes everything with
 // it, and there is no way into one whose Cluster is gone; a token in one that cannot be asked is given up by a person only.
 func planRevocation(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record) (bool, flow.Outcome) {
-	cluster, admin := issuer(config, seen, was)
+	cluster, admin, forbidden := issuer(config, seen, was)
 	remains := cluster != nil && (cluster.DeletionTimestamp.IsZero() || cluster.Spec.DeletionPolicy == clusterprovisionerv1alpha1.DeletionOrphan)
 	switch {
 	case !remains || isGivenUp(config):
 		return false, flow.Done()
 	case len(admin) > 0:
 		return true, flow.Done()
-	case was.known && seen.adminForbidden != nil && cluster == seen.cluster:
-		return false, waitToRevoke(config, was, "to have a kubeconfig that Windlass may read")
+	case was.known && forbidden != nil:
+		return false, waitToRevoke(config, was, "to have a kubeconfig that Windlass may read", ". "+forbidden.Error())
 	case was.known:
-		return false, waitToRevoke(config, was, "to have a kubeconfig")
+		return false, waitToRevoke(config, was, "to have a kubeconfig", "")
 	}
 	return false, flow.Done()
 }
 
 // lost reports whether a token cannot be revoked any more that may still work: its Cluster is gone, and perhaps only as an object.
 func lost(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record) bool {
-	cluster, _ := issuer(config, seen, was)
+	cluster, _, _ := issuer(config, seen, was)
 	return cluster == nil && was.known && !isGivenUp(config)
 }
 
@@ -89,10 +89,10 @@ func isGivenUp(config *clusterprovisionerv1alpha1.Kubeconfig) bool {
 	return config.Annotations[clusterprovisionerv1alpha1.SkipRevocationAnnotation] == "true"
 }
 
-// waitToRevoke says what the object waits for, and how to go on anyway.
-func waitToRevoke(config *clusterprovisionerv1alpha1.Kubeconfig, was *record, what string) flow.Outcome {
-	return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf("Cluster %q %s, so that the token can be revoked; %s",
-		was.cluster, what, hintToSkip(config)), lookAgain/3)
+// waitToRevoke says what the object waits for, and how to go on anyway. Further sentences come last, because one may end with a command.
+func waitToRevoke(config *clusterprovisionerv1alpha1.Kubeconfig, was *record, what, further string) flow.Outcome {
+	return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf("Cluster %q %s, so that the token can be revoked; %s%s",
+		was.cluster, what, hintToSkip(config), further), lookAgain/3)
 }
 
 // hintToSkip says how to go on without the token being revoked.
@@ -106,7 +106,7 @@ func hintToSkip(config *clusterprovisionerv1alpha1.Kubeconfig) string {
 // revoke deletes what was made in the cluster.
 func (r *Reconciler) revoke(ctx context.Context, pass *scope) flow.Outcome {
 	config, was := pass.Object, recordOf(pass.Object, *pass.seen)
-	_, admin := issuer(config, *pass.seen, was)
+	_, admin, _ := issuer(config, *pass.seen, was)
 	cluster, err := r.newTarget(admin)
 	var deleted []string
 	if err == nil {
@@ -126,7 +126,7 @@ func stays(config *clusterprovisionerv1alpha1.Kubeconfig, was *record, err error
 	if outcome := refused(err); outcome.IsStalled() {
 		return flow.Stall(outcome.Reason(), fmt.Errorf("%w; %s", err, hintToSkip(config)))
 	}
-	return waitToRevoke(config, was, "to answer")
+	return waitToRevoke(config, was, "to answer", "")
 }
 
 // refused says how a request to the cluster ended: what the cluster refuses needs a person there, anything else is tried again.
