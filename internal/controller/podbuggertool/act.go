@@ -4,6 +4,7 @@
 package podbuggertool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,8 +23,13 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// untilTaken is how long a place that a pod has refused waits for the pass that gives it to another one.
+// untilTaken is how long a place that a pod has refused waits for the pass that gives it to another one, and how long the pods wait that a pass has not
+// come to.
 const untilTaken = 20 * time.Millisecond
+
+// maxLost is how long the writes of a pass that fail may take in all. There is one worker, and with each pod a webhook that hangs takes its timeout, which is
+// 10 seconds by default.
+const maxLost = 10 * time.Second
 
 // subresource is where the API server takes ephemeral containers.
 const subresource = "ephemeralcontainers"
@@ -36,13 +42,15 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	key := client.ObjectKeyFromObject(pass.Object)
 	r.memory.keepOnly(key, pass.decision.matched)
 	var failed, conflict error
-	freed := false
-	for _, step := range pass.decision.installs {
+	var lost time.Duration
+	freed, steps := false, r.memory.inOrder(key, pass.decision.installs)
+	for i, step := range steps {
 		name := pass.decision.container
 		if err := r.memory.refusal(key, step.pod.UID, name, r.now()); err != nil {
 			pass.refused[step.pod.Name] = err
 			continue
 		}
+		began := r.now()
 		written, err := r.install(ctx, step)
 		switch {
 		case apierrors.IsNotFound(err):
@@ -53,17 +61,17 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 			conflict = err
 		case err != nil && !isRefusal(err):
 			err = fmt.Errorf("cannot install the tool in Pod %q: %w", step.pod.Name, err)
-			if kube.IsUnreachable(err) || ctx.Err() != nil {
-				return flow.Fail(err)
-			}
-			if failed == nil { // and go on: a webhook that is down may be about this pod only
-				failed = err
+			failed = cmp.Or(failed, err)
+			lost += r.now().Sub(began)
+			if outcome := r.failing(ctx, key, steps[i:], lost, err); !outcome.IsDone() {
+				return outcome
 			}
 		case err != nil:
 			r.memory.refused(key, step.pod.UID, name, err, r.now())
 			pass.refused[step.pod.Name] = err
 			freed = true
 		default:
+			r.memory.succeeded(key, step.pod.UID)
 			r.pods.wrote(step.pod, written.containers())
 			step.pod.Spec.EphemeralContainers = append(step.pod.Spec.EphemeralContainers, written.containers()...)
 			pass.Tell(installed(written)...)
@@ -72,10 +80,25 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	if freed && len(pass.decision.leftOut)+pass.decision.beyond > 0 {
 		pass.LookAgain(untilTaken)
 	}
-	if failed != nil {
-		return flow.Fail(failed)
+	return flow.Fail(cmp.Or(failed, conflict))
+}
+
+// failing remembers the write of the first of these steps, which has failed, and says how the pass ends by it. It is done if the pass goes on: a webhook that
+// is down may be about this pod only. If it hangs, the pass ends, so that other tools get the worker, and pods that were not tried yet come first in the next.
+func (r *Reconciler) failing(ctx context.Context, key client.ObjectKey, steps []install, lost time.Duration, err error) flow.Outcome {
+	if kube.IsUnreachable(err) || ctx.Err() != nil {
+		return flow.Fail(err)
 	}
-	return flow.Fail(conflict)
+	r.memory.failed(key, steps[0].pod.UID, r.now())
+	switch {
+	case apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err):
+		return flow.Fail(err) // the API server has too much to do
+	case lost < maxLost:
+		return flow.Done()
+	case len(steps) > 1 && !r.memory.hasFailed(key, steps[1].pod.UID):
+		return flow.Wait(appsv1alpha1.ReasonInstalling, "the tool to be installed in other pods: "+err.Error(), untilTaken)
+	}
+	return flow.Fail(err)
 }
 
 // install adds the containers to the pod and returns what it has added. Where the API server refuses what further tools

@@ -15,8 +15,9 @@
 // The rest of a pass is that of every kind (internal/flow). describe sets the conditions Installed and Limited.
 //
 // There is one worker. Two concurrent passes could both assign the last pod that maxPods allows, and would both write pods that two
-// tools share. A pass never waits for a pod: a pod that starts wakes the tool up. There is no finalizer, because there is nothing to
-// undo: an ephemeral container cannot be removed from a pod.
+// tools share. A pass never waits for a pod: a pod that starts wakes the tool up. It ends once writes that failed have taken ten seconds, so that a
+// webhook that hangs does not hold the tools of other namespaces. There is no finalizer, because there is nothing to undo: an ephemeral container
+// cannot be removed from a pod.
 //
 // The pods of a namespace are cached from its first tool to its last; other pods are not cached (pods.go). They are kept sorted for
 // each tool (roster.go), so that a change of one pod costs as much among many pods as among few.

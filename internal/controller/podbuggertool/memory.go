@@ -5,6 +5,7 @@ package podbuggertool
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,11 +18,13 @@ import (
 )
 
 // memory is what passes hand on to each other: what was refused, so that a tool that is woken up by its pods does not send it with
-// each of them. Nothing is lost with it: after a restart each refused write is sent once more.
+// each of them, and what failed, so that other pods come first. Nothing is lost with it: after a restart each refused write is sent once more.
 type memory struct {
 	mu sync.Mutex
 	// refusals holds the API server's answers of each tool.
 	refusals map[client.ObjectKey]map[attempt]refusal
+	// failures says for each tool when the last write to a pod failed that may succeed another time.
+	failures map[client.ObjectKey]map[types.UID]time.Time
 }
 
 // attempt identifies a write.
@@ -81,11 +84,53 @@ func (m *memory) refused(tool client.ObjectKey, pod types.UID, container string,
 	m.refusals[tool][attempt{pod: pod, container: container}] = refusal{err: err, until: now.Add(flow.Recheck(err))}
 }
 
-// keepOnly forgets what was refused by pods that no longer match the tool.
+// failed remembers a write that failed, until one succeeds.
+func (m *memory) failed(tool client.ObjectKey, pod types.UID, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failures == nil {
+		m.failures = make(map[client.ObjectKey]map[types.UID]time.Time)
+	}
+	if m.failures[tool] == nil {
+		m.failures[tool] = make(map[types.UID]time.Time)
+	}
+	m.failures[tool][pod] = now
+}
+
+// succeeded forgets that writes to the pod failed.
+func (m *memory) succeeded(tool client.ObjectKey, pod types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.failures[tool], pod)
+}
+
+// hasFailed reports whether the last write to the pod failed.
+func (m *memory) hasFailed(tool client.ObjectKey, pod types.UID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, failed := m.failures[tool][pod]
+	return failed
+}
+
+// inOrder returns the writes of a pass with those last that have failed, and of these the latest at the end: as long as it fails, no write comes before
+// another one in every pass.
+func (m *memory) inOrder(tool client.ObjectKey, steps []install) []install {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	failures := m.failures[tool]
+	if len(failures) == 0 {
+		return steps
+	}
+	return slices.SortedStableFunc(slices.Values(steps), func(a, b install) int {
+		return failures[a.pod.UID].Compare(failures[b.pod.UID])
+	})
+}
+
+// keepOnly forgets what was refused by pods that no longer match the tool, and what failed with them.
 func (m *memory) keepOnly(tool client.ObjectKey, pods []*corev1.Pod) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.refusals[tool]) == 0 {
+	if len(m.refusals[tool])+len(m.failures[tool]) == 0 {
 		return
 	}
 	match := make(map[types.UID]bool, len(pods))
@@ -93,11 +138,13 @@ func (m *memory) keepOnly(tool client.ObjectKey, pods []*corev1.Pod) {
 		match[pod.UID] = true
 	}
 	maps.DeleteFunc(m.refusals[tool], func(tried attempt, _ refusal) bool { return !match[tried.pod] })
+	maps.DeleteFunc(m.failures[tool], func(pod types.UID, _ time.Time) bool { return !match[pod] })
 }
 
-// forgetTool drops the answers to a tool that is gone.
+// forgetTool drops what is kept of a tool that is gone.
 func (m *memory) forgetTool(tool client.ObjectKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.refusals, tool)
+	delete(m.failures, tool)
 }

@@ -18,12 +18,14 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -389,27 +391,27 @@ func TestAPodThatRefusesTheToolKeepsItFromOthers(t *testing.T) {
 	s.wantCondition(tool, appsv1alpha1.ConditionLimited, "True MaxPodsReached: 1 matching pod is left out because spec.maxPods is 1")
 }
 
-// failing is a client whose writes to a subresource of one pod are answered with an error.
+// failing is a client whose writes to a subresource of some pods are answered with an error.
 type failing struct {
 	client.Client
 
-	pod string
+	fails func(pod string) bool
 }
 
 // SubResource implements client.Client.
 func (f *failing) SubResource(name string) client.SubResourceClient {
-	return &failingWriter{f.Client.SubResource(name), f.pod}
+	return &failingWriter{f.Client.SubResource(name), f.fails}
 }
 
 type failingWriter struct {
 	client.SubResourceClient
 
-	pod string
+	fails func(pod string) bool
 }
 
 // Patch implements client.SubResourceWriter.
 func (w *failingWriter) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
-	if object.GetName() == w.pod {
+	if w.fails(object.GetName()) {
 		return apierrors.NewInternalError(errors.New("the webhook does not answer"))
 	}
 	return w.SubResourceClient.Patch(ctx, object, patch, options...)
@@ -419,7 +421,7 @@ func (w *failingWriter) Patch(ctx context.Context, object client.Object, patch c
 func TestAPodWhoseWebhookIsDownKeepsTheToolFromOthers(t *testing.T) {
 	s := newStage(t)
 	first, second, third := s.pod("web-1"), s.pod("web-2"), s.pod("web-3")
-	s.r = New(s.Client, &failing{Client: s.Direct, pod: first.Name}, s.pods, s.Events, s.Clock.Now)
+	s.r = New(s.Client, &failing{s.Direct, func(pod string) bool { return pod == first.Name }}, s.pods, s.Events, s.Clock.Now)
 	tool := aTool()
 	tool.Namespace, tool.UID = s.namespace, ""
 	s.Create(t, tool)
@@ -434,6 +436,97 @@ func TestAPodWhoseWebhookIsDownKeepsTheToolFromOthers(t *testing.T) {
 	s.Settle(t, s.r, tool)
 	s.wantTools(first, containerOf(tool).Name)
 	s.wantCounts(tool, 3, 3, 0)
+}
+
+// There is one worker for all tools of the cluster. A webhook that hung held it with each of its pods in turn, and with all of them in each pass.
+func TestAWebhookThatHangsHoldsAllTools(t *testing.T) {
+	s := newStage(t)
+	s.pod("web-1")
+	s.pod("web-2")
+	young := s.pod("web-3")
+	var hung []string
+	hangs := func(pod string) bool {
+		if pod == young.Name {
+			return false
+		}
+		s.Clock.Step(10 * time.Second)
+		hung = append(hung, pod)
+		return true
+	}
+	s.r = New(s.Client, &failing{s.Direct, hangs}, s.pods, s.Events, s.Clock.Now)
+	tool := aTool()
+	tool.Namespace, tool.UID = s.namespace, ""
+	s.Create(t, tool)
+	for i, pass := range []struct {
+		hung string
+		// young is what the youngest pod has after the pass, and again says that the next one comes at once.
+		young []string
+		again bool
+	}{
+		{hung: "web-1", again: true},
+		{hung: "web-2", again: true},
+		{hung: "web-1", young: []string{containerOf(tool).Name}},
+		{hung: "web-2", young: []string{containerOf(tool).Name}},
+	} {
+		hung = nil
+		result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(tool))
+		if again := err == nil && result.RequeueAfter > 0 && result.RequeueAfter < time.Second; again != pass.again || err != nil && !apierrors.IsInternalError(err) {
+			t.Errorf("pass %d ends with %+v, %v", i+1, result, err)
+		}
+		if diff := cmp.Diff([]string{pass.hung}, hung); diff != "" {
+			t.Errorf("pass %d hangs in (-want +got):\n%s", i+1, diff)
+		}
+		s.wantTools(young, pass.young...)
+	}
+	s.r = New(s.Client, s.Direct, s.pods, s.Events, s.Clock.Now)
+	s.Settle(t, s.r, tool)
+	s.wantCounts(tool, 3, 3, 0)
+}
+
+func TestHowAFailedWriteEndsAPass(t *testing.T) {
+	t.Parallel()
+	const pass, wait, fail = "the pass goes on", "another pass follows", "the pass fails"
+	down := apierrors.NewInternalError(errors.New("the webhook does not answer"))
+	pods := schema.GroupResource{Resource: "pods"}
+	for sentence, tt := range map[string]struct {
+		err  error
+		lost time.Duration
+		// after are the pods that come after the one that failed, before those that have failed already.
+		after, failed []string
+		want          string
+	}{
+		"at once":                                   {err: down, after: []string{"b"}, want: pass},
+		"late, and others were not tried":           {err: down, lost: maxLost, after: []string{"b"}, want: wait},
+		"late, and others were not tried, but once": {err: down, lost: maxLost, after: []string{"b"}, failed: []string{"b"}, want: fail},
+		"late, and it was the last one":             {err: down, lost: maxLost, want: fail},
+		"the API server is away":                    {err: apierrors.NewServiceUnavailable("stopping"), after: []string{"b"}, want: fail},
+		"the API server is slow":                    {err: apierrors.NewTimeoutError("too slow", 1), after: []string{"b"}, want: fail},
+		"the API server wants it later":             {err: apierrors.NewServerTimeout(pods, "patch", 1), after: []string{"b"}, want: fail},
+		"the API server has too much to do":         {err: apierrors.NewTooManyRequests("too many", 1), after: []string{"b"}, want: fail},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			key, start := client.ObjectKey{Namespace: "shop", Name: "probe"}, time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+			r := &Reconciler{now: func() time.Time { return start }}
+			for _, name := range tt.failed {
+				r.memory.failed(key, types.UID(name), start)
+			}
+			var steps []install
+			for _, name := range append([]string{"a"}, tt.after...) {
+				steps = append(steps, install{pod: build.Pod(name).UID(types.UID(name)).Obj()})
+			}
+			got := wait
+			switch outcome := r.failing(t.Context(), key, steps, tt.lost, tt.err); {
+			case outcome.IsDone():
+				got = pass
+			case outcome.Err() != nil:
+				got = fail
+			}
+			if got != tt.want {
+				t.Errorf("%s, want: %s", got, tt.want)
+			}
+		})
+	}
 }
 
 func TestAToolThatIsRefusedDoesNotTakeItsCompanionAlong(t *testing.T) {
