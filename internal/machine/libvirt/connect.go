@@ -128,6 +128,14 @@ func (s *session) enter(ctx context.Context, domain libvirt.UUID) (leave func(),
 	}
 }
 
+// looksAt reports whether somebody looks at the domain on the session.
+func (s *session) looksAt(domain libvirt.UUID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, busy := s.looks[domain]
+	return busy
+}
+
 // ask makes one call on a session and returns when ctx ends. After a deadline the daemon is suspected to hang at once. After a cancellation it still has
 // time for its answer.
 func ask[T any](ctx context.Context, s *session, do func(*libvirt.Libvirt) (T, error)) (T, error) {

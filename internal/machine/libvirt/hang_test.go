@@ -23,6 +23,14 @@ const procedureDescribe = 14
 // newHanging returns a driver of a host with two machines that run. Nothing is ever answered about the first one's domain.
 func newHanging(t *testing.T) (driver machine.Driver, hangs, other machine.Identity) {
 	t.Helper()
+	driver, hangs, other, _, hang := newPair(t)
+	hang()
+	return driver, hangs, other
+}
+
+// newPair returns such a driver before the first one's domain hangs. With suspend, that domain has an event.
+func newPair(t *testing.T) (driver machine.Driver, hangs, other machine.Identity, suspend, hang func()) {
+	t.Helper()
 	way, host, api := newSlowMock(t)
 	driver = open(t, host)
 	t.Cleanup(func() { wantSuccess(t, "Close", driver.Close()) })
@@ -33,8 +41,8 @@ func newHanging(t *testing.T) (driver machine.Driver, hangs, other machine.Ident
 		wantSuccess(t, "Start", driver.Start(t.Context(), id))
 	}
 	dom := domainOf(t, api, hangs)
-	way.Swallow(procedureDescribe, dom.UUID[:])
-	return driver, hangs, other
+	suspend = func() { wantSuccess(t, "Suspend", api.DomainSuspend(dom)) }
+	return driver, hangs, other, suspend, func() { way.Swallow(procedureDescribe, dom.UUID[:]) }
 }
 
 // Each look at a domain that hung closed the connection, and with it the looks at all others: their machines were Unknown every few seconds.
@@ -81,5 +89,47 @@ func TestDomainThatHangsKeepsOthersFromBeingListed(t *testing.T) {
 	wantSuccess(t, "Stats", err)
 	if diff := cmp.Diff([]string{other.UID}, slices.Collect(maps.Keys(samples))); diff != "" {
 		t.Errorf("machines with counters (-want +got):\n%s", diff)
+	}
+}
+
+// A host was not watched as long as one of its domains hung: another guest that crashed stayed off until the next sweep.
+func TestDomainThatHangsKeepsItsHostFromBeingWatched(t *testing.T) {
+	t.Parallel()
+	driver, _, other := newHanging(t)
+	events, err := driver.Watch(t.Context(), identity().Installation)
+	wantSuccess(t, "Watch", err)
+	wantSuccess(t, "Stop", driver.Stop(t.Context(), other, machine.PowerOff{Mode: machine.Hard}))
+	wantHeard(t, events, other)
+}
+
+// An event about a domain that hung held up the events of all others.
+func TestDomainThatHangsKeepsOthersFromBeingHeard(t *testing.T) {
+	t.Parallel()
+	driver, hangs, other, suspend, hang := newPair(t)
+	events, err := driver.Watch(t.Context(), identity().Installation)
+	wantSuccess(t, "Watch", err)
+	hang()
+	suspend()
+	wantHeard(t, events, hangs)
+	wantSuccess(t, "Stop", driver.Stop(t.Context(), other, machine.PowerOff{Mode: machine.Hard}))
+	wantHeard(t, events, other)
+}
+
+// wantHeard waits for an event of the machine.
+func wantHeard(t *testing.T, events <-chan machine.Event, id machine.Identity) {
+	t.Helper()
+	late := time.After(bootPatience)
+	for {
+		select {
+		case event, ok := <-events:
+			if !ok {
+				t.Fatal("the watch has ended")
+			}
+			if event.UID == id.UID {
+				return
+			}
+		case <-late:
+			t.Fatalf("there was no event of machine %q", id.UID)
+		}
 	}
 }

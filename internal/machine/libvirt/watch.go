@@ -28,7 +28,7 @@ func (d *driver) Watch(ctx context.Context, installation string) (<-chan machine
 		return api.LifecycleEvents(subscription)
 	})
 	if err == nil {
-		w.known, err = ask(ctx, s, w.learn)
+		w.known, err = w.learn(ctx)
 	}
 	if err != nil {
 		s.close()
@@ -57,16 +57,19 @@ type watcher struct {
 	known map[libvirt.UUID]machine.Event
 }
 
-// learn reads the existing domains.
-func (w *watcher) learn(api *libvirt.Libvirt) (map[libvirt.UUID]machine.Event, error) {
+// learn reads the existing domains. One that hangs is known after its first event that libvirt can explain.
+func (w *watcher) learn(ctx context.Context) (map[libvirt.UUID]machine.Event, error) {
 	const all = libvirt.ConnectListDomainsActive | libvirt.ConnectListDomainsInactive
-	domains, _, err := api.ConnectListAllDomains(1, all)
+	domains, err := ask(ctx, w.session, func(api *libvirt.Libvirt) ([]libvirt.Domain, error) {
+		domains, _, err := api.ConnectListAllDomains(1, all)
+		return domains, err
+	})
 	if err != nil {
 		return nil, err
 	}
 	known := map[libvirt.UUID]machine.Event{}
 	for _, dom := range domains {
-		met, err := w.meet(api, dom)
+		met, err := w.meet(ctx, dom)
 		if err != nil {
 			return nil, err
 		}
@@ -77,14 +80,36 @@ func (w *watcher) learn(api *libvirt.Libvirt) (map[libvirt.UUID]machine.Event, e
 	return known, nil
 }
 
-// meeting is what a domain is: whether it still exists, and whether it is a machine of the installation.
+// meeting is what a domain is: whether it still exists, and whether it is a machine of the installation. Of one that is late, nothing is known.
 type meeting struct {
-	there, ours bool
-	event       machine.Event
+	there, ours, late bool
+	event             machine.Event
 }
 
-// meet reads which machine a domain is.
-func (w *watcher) meet(api *libvirt.Libvirt, dom libvirt.Domain) (meeting, error) {
+// meet reads which machine a domain is. One that hangs must not hold up the events of others: it is waited for briefly, and not again before it has
+// answered.
+func (w *watcher) meet(ctx context.Context, dom libvirt.Domain) (meeting, error) {
+	if w.session.looksAt(dom.UUID) {
+		return meeting{late: true}, nil
+	}
+	met, late, err := machine.Briefly(ctx, func(ctx context.Context) (meeting, error) {
+		leave, err := w.session.enter(ctx, dom.UUID)
+		if err != nil {
+			return meeting{}, err
+		}
+		return ask(ctx, w.session, func(api *libvirt.Libvirt) (meeting, error) {
+			defer leave()
+			return w.identify(api, dom)
+		})
+	})
+	if late {
+		return meeting{late: true}, nil
+	}
+	return met, err
+}
+
+// identify reads it in one call.
+func (w *watcher) identify(api *libvirt.Libvirt, dom libvirt.Domain) (meeting, error) {
 	text, err := api.DomainGetXMLDesc(dom, 0)
 	if is(err, libvirt.ErrNoDomain) {
 		return meeting{}, nil
@@ -108,13 +133,14 @@ func (w *watcher) meet(api *libvirt.Libvirt, dom libvirt.Domain) (meeting, error
 func (w *watcher) translate(ctx context.Context, heard <-chan libvirt.DomainEventLifecycleMsg, queue *machine.EventQueue) {
 	defer queue.End()
 	for message := range heard {
-		met, err := ask(ctx, w.session, func(api *libvirt.Libvirt) (meeting, error) { return w.meet(api, message.Dom) })
+		met, err := w.meet(ctx, message.Dom)
 		if err != nil {
 			w.session.close()
 			continue
 		}
 		event, ours := w.known[message.Dom.UUID]
 		switch {
+		case met.late: // It is most likely what it was.
 		case !met.there:
 			delete(w.known, message.Dom.UUID)
 		case met.ours:
