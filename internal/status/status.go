@@ -115,6 +115,11 @@ func (m *Marks) Unknown(conditionType, reason, message string) {
 	m.mark(conditionType, metav1.ConditionUnknown, reason, message)
 }
 
+// Unobserved marks a condition Unknown that the pass did not reach, with the reason that an earlier pass had.
+func (m *Marks) Unobserved(conditionType, reason string) {
+	m.Unknown(conditionType, reason, notObserved)
+}
+
 // Stall says that the pass cannot get past something without a change of the spec or of the environment.
 func (m *Marks) Stall(reason, message string) {
 	m.stalled = &metav1.Condition{Reason: reason, Message: Clip(message, maxMessage)}

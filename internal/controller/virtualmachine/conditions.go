@@ -51,6 +51,8 @@ func mark(pass *scope, outcome flow.Outcome) *status.Marks {
 		markProvisioned(marks, pass, outcome)
 		markPower(marks, pass, outcome)
 		markSize(marks, pass)
+	} else if reason := keptPower(pass.Before); reason != "" {
+		marks.Unobserved(cloudnativev1alpha1.ConditionPowerSynced, reason)
 	}
 	return marks
 }
@@ -139,7 +141,7 @@ func markPower(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonCompleted, ending(found))
 		marks.Reach(status.ReasonReady, fmt.Sprintf("%s and is not started again, as runStrategy %s says", ending(found), strategy))
 	case !pass.seen.looked:
-		marks.Unknown(cloudnativev1alpha1.ConditionPowerSynced, cmp.Or(outcome.Reason(), cloudnativev1alpha1.ReasonPending), outcome.Message())
+		marks.Unknown(cloudnativev1alpha1.ConditionPowerSynced, cmp.Or(keptPower(pass.Before), outcome.Reason(), cloudnativev1alpha1.ReasonPending), outcome.Message())
 	default:
 		marks.False(cloudnativev1alpha1.ConditionPowerSynced, cmp.Or(outcome.Reason(), cloudnativev1alpha1.ReasonPending), outcome.Message())
 	}

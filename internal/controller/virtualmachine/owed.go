@@ -30,7 +30,7 @@ func (p *planner) owed() bool {
 	case p.halfway, p.rested(), p.now.Before(p.seen.givenUp):
 		return true
 	}
-	reason := p.switching()
+	reason := switching(p.vm)
 	if was := p.vm.Status.Server; was == nil || was.State != stateText(machine.StateStopped) {
 		// The pass that begins a restart tells of it. Of a replacement this proves nothing: it first fetches an image, for minutes.
 		return reason == cloudnativev1alpha1.ReasonRestarting
@@ -49,18 +49,20 @@ func (p *planner) owed() bool {
 // that ignored its stop, and runs on with the spec that it was made from.
 func (p *planner) replacing() bool {
 	found := p.seen.found
-	return found.Replacing && (found.SpecHash != p.seen.spec.Hash || p.switching() != "")
+	return found.Replacing && (found.SpecHash != p.seen.spec.Hash || switching(p.vm) != "")
 }
 
 // rested reports whether an earlier pass has recorded that the machine is off or suspended because the spec wanted that.
 func (p *planner) rested() bool {
-	told := apimeta.FindStatusCondition(p.vm.Status.Conditions, cloudnativev1alpha1.ConditionPowerSynced)
+	told := powerOf(p.vm)
 	if told == nil {
 		return false
 	}
 	switch told.Reason {
 	case cloudnativev1alpha1.ReasonStopped, cloudnativev1alpha1.ReasonSuspended:
-		return told.Status == metav1.ConditionTrue // Otherwise the machine has ended, and waits for its next start.
+		// Otherwise the machine has ended, and waits for its next start.
+		waits := p.vm.Status.StartFailure != nil && ended(p.vm.Status.StartFailure.Reason)
+		return told.Status == metav1.ConditionTrue || told.Status == metav1.ConditionUnknown && !waits
 	case cloudnativev1alpha1.ReasonNotSuspended:
 		return true
 	default:
@@ -69,10 +71,26 @@ func (p *planner) rested() bool {
 }
 
 // switching returns the reason why an earlier pass has recorded that the machine is not yet on or off as it has to be, empty for none.
-func (p *planner) switching() string {
-	told := apimeta.FindStatusCondition(p.vm.Status.Conditions, cloudnativev1alpha1.ConditionPowerSynced)
-	if told == nil || told.Status != metav1.ConditionFalse {
+func switching(vm *cloudnativev1alpha1.VirtualMachine) string {
+	told := powerOf(vm)
+	if told == nil || told.Status == metav1.ConditionTrue || told.Reason == status.ReasonNotObserved {
 		return ""
 	}
 	return told.Reason
+}
+
+// keptPower returns the reason that has to outlive an outage of the host, so that a later pass still knows whose stop it was. Empty for none.
+func keptPower(vm *cloudnativev1alpha1.VirtualMachine) string {
+	if told := powerOf(vm); told != nil && told.Status == metav1.ConditionTrue {
+		switch told.Reason {
+		case cloudnativev1alpha1.ReasonStopped, cloudnativev1alpha1.ReasonSuspended:
+			return told.Reason
+		}
+	}
+	return switching(vm)
+}
+
+// powerOf returns what an earlier pass has told of the machine's power, nil for nothing.
+func powerOf(vm *cloudnativev1alpha1.VirtualMachine) *metav1.Condition {
+	return apimeta.FindStatusCondition(vm.Status.Conditions, cloudnativev1alpha1.ConditionPowerSynced)
 }

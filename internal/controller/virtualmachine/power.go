@@ -27,7 +27,7 @@ func (p *planner) keep() {
 	case machine.StateStopping:
 		p.phase = p.vm.Status.Phase
 		reason := cloudnativev1alpha1.ReasonStopping
-		if p.switching() == cloudnativev1alpha1.ReasonRestarting {
+		if switching(p.vm) == cloudnativev1alpha1.ReasonRestarting {
 			reason = cloudnativev1alpha1.ReasonRestarting // the stop of an ended manager: the record of it stays until the machine is off
 		}
 		p.outcome = flow.Wait(reason, "the machine to be off", firstBackoff)

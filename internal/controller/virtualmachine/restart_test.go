@@ -154,6 +154,13 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 			vm.Status.Conditions[0].Status = metav1.ConditionTrue
 		}
 	}
+	// away is what it has told when the host no longer answered.
+	away := func(edit vmEdit) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) {
+			edit(vm)
+			vm.Status.Conditions[0].Status = metav1.ConditionUnknown
+		}
+	}
 	givenUp := func(left time.Duration) func(*observation) {
 		return func(o *observation) { o.givenUp = noon.Add(left) }
 	}
@@ -192,16 +199,22 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 		"a stop that was given up came too late": {
 			[]vmEdit{once}, []func(*observation){ended(operation.Stop, context.Canceled, operation.Stop, operation.Start)}, started,
 		},
-		"Once, and the machine was to be off":             {[]vmEdit{once, rested("Stopped")}, nil, started},
-		"RerunOnFailure, and the machine was to be off":   {[]vmEdit{rerun, rested("Stopped")}, nil, started},
-		"Once, and the machine was to be suspended":       {[]vmEdit{once, rested("Suspended")}, nil, started},
-		"Once, and the machine could not be suspended":    {[]vmEdit{once, recorded(machine.StateStopped, "NotSuspended")}, nil, started},
-		"Once, and the machine was turned off at the end": {[]vmEdit{once}, []func(*observation){ended(operation.Stop, nil, operation.Stop)}, started},
-		"Once, and a stop that was given up came later":   {[]vmEdit{once, recorded(machine.StateRunning, "")}, []func(*observation){givenUp(time.Second)}, started},
-		"Always, and a stop that was given up came later": {[]vmEdit{always, recorded(machine.StateRunning, "")}, []func(*observation){givenUp(time.Second)}, started},
-		"Once, and it has ended long after such a stop":   {[]vmEdit{once, recorded(machine.StateRunning, "")}, []func(*observation){givenUp(-time.Second)}, completed},
-		"Once, and it had ended before, and was to wait":  {[]vmEdit{once, recorded(machine.StateStopped, "Stopped"), failed}, nil, completed},
-		"Once, and it has ended after it was to be off":   {[]vmEdit{once, rested("Stopped")}, []func(*observation){again}, completed},
+		"Once, and the machine was to be off":              {[]vmEdit{once, rested("Stopped")}, nil, started},
+		"RerunOnFailure, and the machine was to be off":    {[]vmEdit{rerun, rested("Stopped")}, nil, started},
+		"Once, and the machine was to be suspended":        {[]vmEdit{once, rested("Suspended")}, nil, started},
+		"Once, and the machine could not be suspended":     {[]vmEdit{once, recorded(machine.StateStopped, "NotSuspended")}, nil, started},
+		"Once, and the machine was turned off at the end":  {[]vmEdit{once}, []func(*observation){ended(operation.Stop, nil, operation.Stop)}, started},
+		"Once, and a stop that was given up came later":    {[]vmEdit{once, recorded(machine.StateRunning, "")}, []func(*observation){givenUp(time.Second)}, started},
+		"Always, and a stop that was given up came later":  {[]vmEdit{always, recorded(machine.StateRunning, "")}, []func(*observation){givenUp(time.Second)}, started},
+		"Once, and it has ended long after such a stop":    {[]vmEdit{once, recorded(machine.StateRunning, "")}, []func(*observation){givenUp(-time.Second)}, completed},
+		"Once, and it had ended before, and was to wait":   {[]vmEdit{once, recorded(machine.StateStopped, "Stopped"), failed}, nil, completed},
+		"Once, and it has ended after it was to be off":    {[]vmEdit{once, rested("Stopped")}, []func(*observation){again}, completed},
+		"Once, and its host was away after the stop":       {[]vmEdit{once, away(recorded(machine.StateRunning, "Restarting"))}, nil, started},
+		"Once, and its host was away after a replacement":  {[]vmEdit{once, away(recorded(machine.StateRunning, "Replacing"))}, []func(*observation){replacing}, started},
+		"Once, and its host was away after a failed start": {[]vmEdit{once, away(recorded(machine.StateStopped, "StartFailed")), failed}, nil, started},
+		"Once, and its host was away while it was off":     {[]vmEdit{once, away(rested("Stopped"))}, nil, started},
+		"Once, and its host was away after it had ended":   {[]vmEdit{once, away(recorded(machine.StateStopped, "Stopped")), failed}, nil, completed},
+		"Once, and its host was away while it ran":         {[]vmEdit{once, away(recorded(machine.StateRunning, "NotObserved"))}, []func(*observation){replacing}, completed},
 
 		"the machine has run since the restart":        {[]vmEdit{once, recorded(machine.StateRunning, "Restarting")}, []func(*observation){again}, completed},
 		"the machine has run since the next start":     {[]vmEdit{once, recorded(machine.StateStopped, "Starting")}, []func(*observation){again}, completed},
@@ -271,6 +284,19 @@ func TestStopThatIsGivenUpComesLater(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What was under way when a host went away was forgotten: a machine that was off for that counted as one that had ended by itself.
+func TestOutageHidesWhoseStopItWas(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	vm := s.machine()
+	s.edit(vm, runs(cloudnativev1alpha1.RunHalted))
+	s.freeze("a")
+	s.edit(vm, runs(cloudnativev1alpha1.RunOnce))
+	s.want(vm, unknown, "Ready=False/DriverUnreachable", "PowerSynced=Unknown/Stopped")
+	s.thaw("a")
+	s.settle(vm)
+	s.want(vm, active, "Ready=True/Ready")
 }
 
 // beforeLook is a host where something happens just before it is asked for a machine.

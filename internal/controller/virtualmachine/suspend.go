@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/machine"
@@ -96,8 +94,7 @@ func (p *planner) notSuspended() {
 	}
 	text += ". Set runStrategy to Always to start it, or to Halted if it is to stay off"
 	p.outcome = flow.Stall(cloudnativev1alpha1.ReasonNotSuspended, errors.New(text))
-	told := apimeta.FindStatusCondition(p.vm.Status.Conditions, cloudnativev1alpha1.ConditionPowerSynced)
-	if told == nil || told.Reason != cloudnativev1alpha1.ReasonNotSuspended {
+	if told := powerOf(p.vm); told == nil || told.Reason != cloudnativev1alpha1.ReasonNotSuspended {
 		p.events = append(p.events, failed(p.vm, cloudnativev1alpha1.ReasonNotSuspended, text))
 	}
 }
