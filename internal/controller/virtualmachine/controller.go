@@ -61,7 +61,7 @@ type Reconciler struct {
 	unconfirmed unconfirmed
 	// unkept is when this process has ended the record that Windlass keeps a machine suspended.
 	unkept flow.Times
-	// givenUp is until when a stop that this process has given up may still turn a machine off.
+	// givenUp is until when a stop that was given up may still turn a machine off.
 	givenUp flow.Times
 }
 

@@ -38,7 +38,7 @@ type observation struct {
 	health fleet.Health
 	// unkept is when this process has ended the record that Windlass keeps the machine suspended, the zero time if it has not.
 	unkept time.Time
-	// givenUp is until when a stop that this process has given up may still turn the machine off, the zero time for none.
+	// givenUp is until when a stop that was given up may still turn the machine off, the zero time for none.
 	givenUp time.Time
 	// op is the progress of the operation, nil for none.
 	op *operation.Progress

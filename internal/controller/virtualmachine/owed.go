@@ -48,8 +48,18 @@ func (p *planner) owed() bool {
 // replacing reports whether the machine is off because a replacement was under way. What an instance that ended has made for that can be left beside a machine
 // that ignored its stop, and runs on with the spec that it was made from.
 func (p *planner) replacing() bool {
-	found := p.seen.found
-	return found.Replacing && (found.SpecHash != p.seen.spec.Hash || switching(p.vm) != "")
+	found, reason := p.seen.found, switching(p.vm)
+	return found.Replacing && (found.SpecHash != p.seen.spec.Hash || reason != "" && !ended(reason))
+}
+
+// stopsLate reports whether the machine runs although it may have been turned off to be replaced: its program can take long to end, so that the change is
+// taken back meanwhile. Once a pass has recorded that it runs, only this process knows.
+func stopsLate(pass *scope) bool {
+	found := pass.seen.found
+	if found == nil || found.State != machine.StateRunning || !found.Replacing {
+		return false
+	}
+	return found.SpecHash != pass.seen.spec.Hash || switching(pass.Before) == cloudnativev1alpha1.ReasonReplacing
 }
 
 // rested reports whether an earlier pass has recorded that the machine is off or suspended because the spec wanted that.

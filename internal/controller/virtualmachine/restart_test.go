@@ -6,11 +6,13 @@ package virtualmachine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
@@ -173,6 +175,7 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 	again := func(o *observation) { o.found.StartedAt = noon.Add(-time.Minute) }
 	other := func(o *observation) { o.found.SpecHash = "another" }
 	replacing := func(o *observation) { o.found.Replacing = true }
+	broken := func(o *observation) { o.found.ExitCode = new(int32(137)) }
 	ended := func(at operation.Step, err error, steps ...operation.Step) func(*observation) {
 		return func(o *observation) {
 			of := operation.Operation{Reason: "Restarting", Steps: steps, Generation: 1}
@@ -215,6 +218,9 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 		"Once, and its host was away while it was off":     {[]vmEdit{once, away(rested("Stopped"))}, nil, started},
 		"Once, and its host was away after it had ended":   {[]vmEdit{once, away(recorded(machine.StateStopped, "Stopped")), failed}, nil, completed},
 		"Once, and its host was away while it ran":         {[]vmEdit{once, away(recorded(machine.StateRunning, "NotObserved"))}, []func(*observation){replacing}, completed},
+		"Once, and it has crashed beside what was to replace it": {
+			[]vmEdit{once, recorded(machine.StateStopped, "Crashed")}, []func(*observation){replacing, broken}, planned{Phase: "Failed", Reason: "Crashed"},
+		},
 
 		"the machine has run since the restart":        {[]vmEdit{once, recorded(machine.StateRunning, "Restarting")}, []func(*observation){again}, completed},
 		"the machine has run since the next start":     {[]vmEdit{once, recorded(machine.StateStopped, "Starting")}, []func(*observation){again}, completed},
@@ -283,6 +289,47 @@ func TestStopThatIsGivenUpComesLater(t *testing.T) {
 				t.Errorf("the status is %+v", vm.Status)
 			}
 		})
+	}
+}
+
+// besideOthers is a host where something was made to replace each machine, and was left when a manager ended.
+type besideOthers struct{ machine.Driver }
+
+// Get implements machine.Driver.
+func (d besideOthers) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
+	found, err := d.Driver.Get(ctx, id)
+	found.Replacing = err == nil
+	return found, err
+}
+
+// A container took its time to obey the stop of a replacement. The manager was replaced and the change taken back meanwhile: with Once, the container stayed
+// off, and with Always it had crashed.
+func TestContainerThatObeysTheStopOfATakenBackChangeStaysOff(t *testing.T) {
+	for _, strategy := range []cloudnativev1alpha1.RunStrategy{cloudnativev1alpha1.RunOnce, cloudnativev1alpha1.RunAlways} {
+		for after, started := range map[time.Duration]bool{20 * time.Second: true, time.Hour: false} {
+			t.Run(fmt.Sprintf("%s ends after %s", strategy, after), func(t *testing.T) {
+				s := newStage(t, simulated.Script{})
+				vm := s.machine(runs(strategy))
+				testkit.EditStatus(t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
+					power := apimeta.FindStatusCondition(vm.Status.Conditions, cloudnativev1alpha1.ConditionPowerSynced)
+					power.Status, power.Reason = metav1.ConditionFalse, cloudnativev1alpha1.ReasonReplacing
+				})
+				open := s.open
+				s.open = func(ctx context.Context, host machine.Host) (machine.Driver, error) {
+					driver, err := open(ctx, host)
+					return besideOthers{driver}, err
+				}
+				s.restart()
+				s.settle(vm)
+				s.want(vm, active, "PowerSynced=True/Running")
+				s.step(after)
+				s.hosts["a"].Kill(identity(vm, "installation"))
+				s.settle(vm)
+				if got := vm.Status.Phase == active; got != started {
+					t.Errorf("the machine was started: %t, want %t; the status is %+v", got, started, vm.Status)
+				}
+			})
+		}
 	}
 }
 

@@ -41,6 +41,9 @@ func (r *Reconciler) describe(pass *scope, outcome flow.Outcome) *status.Marks {
 		r.unconfirmed.add(pass, statusText(&tried(pass, marks, outcome).Status))
 		r.noteStop(client.ObjectKeyFromObject(pass.Object), *pass.seen.op, pass.Now)
 	}
+	if stopsLate(pass) {
+		r.givenUp.Set(client.ObjectKeyFromObject(pass.Object), pass.Now.Add(powerOffOf(pass.Object).Grace+machine.Settling))
+	}
 	if keptSuspended(pass.Before) && !keptSuspended(pass.Object) {
 		r.unkept.Set(client.ObjectKeyFromObject(pass.Object), pass.Now)
 	}
@@ -53,7 +56,7 @@ func (r *Reconciler) noteStop(key client.ObjectKey, op operation.Progress, now t
 	switch {
 	case op.Canceled && op.At == operation.Stop:
 		r.givenUp.Set(key, now.Add(op.PowerOff.Grace+machine.Settling))
-	case op.Has(operation.Start):
+	case op.Err == nil && op.Has(operation.Start):
 		r.givenUp.Drop(key)
 	}
 }
