@@ -54,10 +54,11 @@ const (
 	surveyPatience = 10 * time.Second
 )
 
-// survey surveys the hosts that were not surveyed before, and with outdated also those whose survey is old. It reports whether there was anything to
-// wait for. A host that is down is not asked, because nothing is placed there.
+// survey surveys the hosts that were not surveyed before, and with outdated also those whose survey is old. It reports whether any survey was begun or
+// waited for. A host that is down is not asked, because nothing is placed there.
 func (r *Reconciler) survey(ctx context.Context, outdated bool) (bool, error) {
-	for _, host := range r.surveys.begin(r.fleet.Hosts(), r.now(), outdated) {
+	begun := r.surveys.begin(r.fleet.Hosts(), r.now(), outdated)
+	for _, host := range begun {
 		go r.surveyHost(context.WithoutCancel(ctx), host)
 	}
 	waits := r.surveys.waits()
@@ -68,7 +69,7 @@ func (r *Reconciler) survey(ctx context.Context, outdated bool) (bool, error) {
 			return false, ctx.Err()
 		}
 	}
-	return len(waits) > 0, nil
+	return len(begun) > 0 || len(waits) > 0, nil // What has begun can be over already.
 }
 
 // surveyHost surveys a host, which the limits of the fleet bound.
