@@ -107,6 +107,24 @@ func TestAttackAPausedMachineTakesTheHost(t *testing.T) {
 	s.wantCPUs(one, 2)
 }
 
+// Such a machine hung when the manager was restarted: what its host told of it later was not learned, and the host stayed full.
+func TestAttackAPausedMachineThatHangsTakesTheHost(t *testing.T) {
+	s := newLimitedStage(t)
+	one := s.machine(named("default", "one"))
+	s.edit(one, func(vm *cloudnativev1alpha1.VirtualMachine) {
+		metav1.SetMetaDataAnnotation(&vm.ObjectMeta, status.PausedAnnotation, "true")
+	})
+	s.edit(one, cpus("1000"))
+	s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, UID: string(one.UID), Hang: true})
+	s.restart()
+	two := s.machine(named("default", "two"))
+	s.want(two, waiting, "Ready=False/NoCapacity")
+	s.hosts["a"].Heal()
+	s.step(recheckPlace)
+	s.settle(two)
+	s.want(two, active, "Ready=True/Ready")
+}
+
 // An editor changed the size of a machine while its image was fetched: nobody compared the new one with the capacity.
 func TestAttackAMachineGrowsBeforeItIsMade(t *testing.T) {
 	t.Parallel()

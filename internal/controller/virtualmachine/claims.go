@@ -99,8 +99,9 @@ func (c *claims) keep(key types.NamespacedName, wanted claim, exists bool) {
 }
 
 // learn takes over what machines have, as their host tells. A spec can ask for less or more, which its machine gets later, or not at all while the
-// object is paused. A claim that was not just read was made in view of the host, and can be newer than what the host tells.
-func (c *claims) learn(sizes map[types.NamespacedName]machine.Resources) {
+// object is paused. Any list is newer than a claim that was just read: a machine can be silent in the first one. A claim that was made in view of the host
+// can be newer than a list, except for the first one.
+func (c *claims) learn(sizes map[types.NamespacedName]machine.Resources, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for key, size := range sizes {
@@ -109,7 +110,7 @@ func (c *claims) learn(sizes map[types.NamespacedName]machine.Resources) {
 		case !ok:
 		case c.read[key]:
 			c.put(key, claim{was.at, size})
-		default:
+		case first:
 			c.byKey[key] = claim{was.at, larger(was.size, size)}
 		}
 	}

@@ -80,9 +80,7 @@ func (r *Reconciler) surveyHost(ctx context.Context, host string) {
 	first := r.surveys.set(host, survey{at: r.now(), err: err, strays: strays})
 	if err == nil {
 		r.claims.surveyed(host, before)
-	}
-	if first { // Later, a list can be older than a claim.
-		r.claims.learn(sizes)
+		r.claims.learn(sizes, first)
 	}
 }
 
