@@ -5,6 +5,7 @@ package virtualmachine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -36,6 +37,13 @@ type survey struct {
 	strays placement.Allocation
 	// answered says that the host has ever told.
 	answered bool
+}
+
+// unsizedError is the error of a host that has listed its machines, one of which hangs and is claimed by nobody.
+type unsizedError struct{ machine string }
+
+func (e unsizedError) Error() string {
+	return fmt.Sprintf("machine %q hangs, so that nobody knows how much room it takes", e.machine)
 }
 
 // surveying is a survey that has not ended.
@@ -108,7 +116,7 @@ func (r *Reconciler) weigh(ctx context.Context, host string) (placement.Allocati
 		case claimed:
 			sizes[key] = one.Resources
 		case one.Silent:
-			return strays, nil, fmt.Errorf("%w: nothing is known of machine %q, which hangs", machine.ErrUnreachable, one.NativeName)
+			return strays, nil, unsizedError{one.NativeName}
 		default:
 			strays = strays.Plus(placement.Allocation{Resources: one.Resources, Machines: 1})
 		}
@@ -189,10 +197,13 @@ func (s *surveys) apply(hosts []placement.Candidate) []placement.Candidate {
 	for i := range hosts {
 		host := &hosts[i]
 		last, known := s.byHost[host.Name]
+		_, unsized := errors.AsType[unsizedError](last.err)
 		switch {
 		case host.Problem != "":
 		case !known:
 			host.Up, host.Problem = true, "it has not listed its machines yet"
+		case unsized:
+			host.Up, host.Listed, host.Problem = true, true, last.err.Error()
 		case last.err != nil:
 			host.Up, host.Problem = true, fmt.Sprintf("it cannot list its machines: %v", last.err)
 		default:

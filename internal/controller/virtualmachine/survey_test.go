@@ -4,7 +4,7 @@
 package virtualmachine
 
 import (
-	"strings"
+	"fmt"
 	"testing"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -33,7 +33,7 @@ func TestMachineThatHangsKeepsOthersFromItsHost(t *testing.T) {
 	s.want(s.machine(named("default", "three"), cpus("1")), waiting, "Ready=False/NoCapacity")
 }
 
-// Of a machine without an object that hangs, nobody knows what it takes. Its host is up, and was said to be down.
+// Of a machine without an object that hangs, nobody knows what it takes. Its host is up, and was said to be down, or to be unreachable twice in a sentence.
 func TestHostWithAnUnknownMachineIsNotDown(t *testing.T) {
 	s := newStage(t, fourCPUs)
 	one := s.machine(named("default", "one"), cpus("1"), retain)
@@ -41,9 +41,10 @@ func TestHostWithAnUnknownMachineIsNotDown(t *testing.T) {
 	s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, UID: string(one.UID), Hang: true})
 	s.restart()
 	two := s.machine(named("default", "two"), cpus("1"))
-	s.want(two, waiting, "Ready=False/DriverUnreachable")
-	ready := apimeta.FindStatusCondition(two.Status.Conditions, status.Ready)
-	if want := `takes no machines now (it cannot list its machines: host unreachable: nothing is known of machine "one", which hangs)`; !strings.Contains(ready.Message, want) {
-		t.Errorf("it says %q, want %q in it", ready.Message, want)
+	s.want(two, waiting, "Ready=False/NoCapacity")
+	want := fmt.Sprintf("waiting for a host with room: not enough capacity: host %q does not take machines now "+
+		`(machine "one" hangs, so that nobody knows how much room it takes)`, s.name("a"))
+	if ready := apimeta.FindStatusCondition(two.Status.Conditions, status.Ready); ready.Message != want {
+		t.Errorf("it says %q, want %q", ready.Message, want)
 	}
 }

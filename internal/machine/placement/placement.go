@@ -19,9 +19,10 @@ type Candidate struct {
 	Name, Driver string
 	// Namespaces are those whose machines can be placed on the host. None: all.
 	Namespaces []string
-	// Problem says why nothing can be placed on the host now; empty if something can. Up says that the host answers all the same.
-	Problem string
-	Up      bool
+	// Problem says why nothing can be placed on the host now; empty if something can. Up says that the host answers all the same, and Listed that it
+	// has even told what it has, so that nobody has to wait for it.
+	Problem    string
+	Up, Listed bool
 	// Capacity that can be allocated. A field that is zero is unknown and limits nothing.
 	Capacity machine.Resources
 	// Quota is the part of the capacity that the hosts file sets. A machine needs a size for what it names.
@@ -52,7 +53,7 @@ const maxListed = 5
 // still fit. Among equals it is the one with the fewest machines, then the first by name. A host with unknown capacity comes after
 // all others. A wanted host limits the choice to that one. The order of the candidates does not matter.
 //
-// ErrNoHost if no such host is configured, ErrUnreachable if none of them is up, ErrNoCapacity if the machine fits on none; the
+// ErrNoHost if no such host is configured, ErrUnreachable if none of them is up and has listed what it has, ErrNoCapacity if the machine fits on none; the
 // error says for every host what is missing.
 func Choose(hosts []Candidate, need machine.Resources, driver, wanted string) (string, error) {
 	candidates, err := candidates(hosts, driver, wanted)
@@ -207,7 +208,10 @@ func refuse(hosts []Candidate, need machine.Resources) error {
 		if host.Problem != "" {
 			state := "is down"
 			if host.Up {
-				state = "takes no machines now"
+				state = "does not take machines now"
+			}
+			if host.Listed {
+				kind = machine.ErrNoCapacity
 			}
 			reasons = append(reasons, fmt.Sprintf("host %q %s (%s)", host.Name, state, host.Problem))
 			continue

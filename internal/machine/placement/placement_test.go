@@ -101,6 +101,14 @@ func TestChooseRefuses(t *testing.T) {
 			"", machine.ErrUnreachable,
 			`host unreachable: host "a" is down (no route); host "b" is down (no answer)`,
 		},
+		"one cannot tell what it has": {
+			[]Candidate{{Name: "a", Driver: machine.DriverSimulated, Problem: "it has not listed its machines yet", Up: true}},
+			"", machine.ErrUnreachable, `host unreachable: host "a" does not take machines now (it has not listed its machines yet)`,
+		},
+		"one has told, and nobody knows what that takes": {
+			[]Candidate{{Name: "a", Driver: machine.DriverSimulated, Problem: "one hangs", Up: true, Listed: true}},
+			"", machine.ErrNoCapacity, `not enough capacity: host "a" does not take machines now (one hangs)`,
+		},
 		"each host lacks something else": {
 			[]Candidate{candidate("a", 4, 64, 2, 0), candidate("b", 16, 8, 0, 6), candidate("c", 2, 2, 2, 2), problem(candidate("d", 1, 1, 0, 0), "gone")},
 			"",
