@@ -33,6 +33,9 @@ const (
 // ErrTooManyRetained says that no further machine can be retained.
 var ErrTooManyRetained = errors.New("too many retained machines")
 
+// makeRoom says what helps, and when.
+const makeRoom = "remove some from their hosts, which counts some half an hour later and while all hosts answer, or set deletionPolicy: Delete"
+
 // RetainedList lists the machines that stay on their hosts although their objects are gone (deletionPolicy: Retain). Without
 // it, a sweep takes such a machine for an orphan. An entry is removed when its machine is gone.
 type RetainedList struct {
@@ -106,11 +109,9 @@ func roomFor(namespace string, list map[string]string) error {
 	}
 	switch {
 	case same >= maxRetainedOfNamespace:
-		return fmt.Errorf("%w: namespace %q has %d; remove some from their hosts, or set deletionPolicy: Delete",
-			ErrTooManyRetained, namespace, same)
+		return fmt.Errorf("%w: namespace %q has %d; %s", ErrTooManyRetained, namespace, same, makeRoom)
 	case len(list) >= maxRetained:
-		return fmt.Errorf("%w: all namespaces together have %d; remove some from their hosts, or set deletionPolicy: Delete",
-			ErrTooManyRetained, len(list))
+		return fmt.Errorf("%w: all namespaces together have %d; %s", ErrTooManyRetained, len(list), makeRoom)
 	default:
 		return nil
 	}

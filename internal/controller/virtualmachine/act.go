@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -125,7 +128,7 @@ func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 		// The list comes first: a sweep that finds no object must find the machine there.
 		err := r.retained.Add(ctx, pass.Object, pass.seen.at)
 		if errors.Is(err, kube.ErrTooManyRetained) {
-			return flow.Wait(cloudnativev1alpha1.ReasonRetainedLimit, "room among the retained machines: "+err.Error(), recheckPlace)
+			return flow.Wait(cloudnativev1alpha1.ReasonRetainedLimit, "room among the retained machines: "+err.Error()+r.unswept(pass.Object.Namespace), recheckPlace)
 		}
 		if err != nil {
 			return flow.Fail(fmt.Errorf("cannot record that the machine stays: %w", err))
@@ -139,4 +142,28 @@ func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	pass.Release()
 	return flow.Done()
+}
+
+// unswept says which hosts do not answer, because of which nothing leaves the list of retained machines. Empty if all answer. Hosts that the namespace
+// cannot use are not named.
+func (r *Reconciler) unswept(namespace string) string {
+	var silent []string
+	others := 0
+	for _, state := range r.fleet.Hosts() {
+		switch host := state.Host; {
+		case !r.down(host.Name):
+		case len(host.Namespaces) > 0 && !slices.Contains(host.Namespaces, namespace):
+			others++
+		default:
+			silent = append(silent, strconv.Quote(host.Name))
+		}
+	}
+	slices.Sort(silent)
+	if others > 0 {
+		silent = append(silent, fmt.Sprintf("%d of other namespaces", others))
+	}
+	if len(silent) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(". Hosts that do not answer: %s. Repair them, or remove those that are gone from the hosts file", strings.Join(silent, ", "))
 }

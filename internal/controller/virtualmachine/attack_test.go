@@ -110,14 +110,7 @@ func TestAttackRetainedMachinesAreNotCounted(t *testing.T) {
 // An editor let thousands of machines stay, until the list of them was too large to be written, also for others.
 func TestAttackTheListOfRetainedMachinesIsFilled(t *testing.T) {
 	s := newStage(t, simulated.Script{})
-	list := &kube.RetainedList{Client: s.Client, Live: s.Live, Namespace: s.namespace}
-	for i := range 100 {
-		vm := aMachine(named(s.namespace, fmt.Sprintf("filler-%d", i)))
-		vm.UID = types.UID(fmt.Sprintf("5a1b0f5e-0000-4000-9000-%012d", i))
-		if err := list.Add(t.Context(), vm, kube.Placement{Driver: machine.DriverSimulated, Host: s.name("a")}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.fillRetained()
 	vm := s.machine(retain)
 	s.remove(vm)
 	s.want(vm, terminating, "Ready=False/RetainedLimit")
@@ -131,6 +124,19 @@ func TestAttackTheListOfRetainedMachinesIsFilled(t *testing.T) {
 	s.remove(other)
 	if !s.gone(other) || s.count("a") != 1 {
 		t.Errorf("another namespace: the object is gone: %t; there are %d machines", s.gone(other), s.count("a"))
+	}
+}
+
+// fillRetained records as many machines as the namespace may retain.
+func (s *stage) fillRetained() {
+	s.t.Helper()
+	list := &kube.RetainedList{Client: s.Client, Live: s.Live, Namespace: s.namespace}
+	for i := range 100 {
+		vm := aMachine(named(s.namespace, fmt.Sprintf("filler-%d", i)))
+		vm.UID = types.UID(fmt.Sprintf("5a1b0f5e-0000-4000-9000-%012d", i))
+		if err := list.Add(s.t.Context(), vm, kube.Placement{Driver: machine.DriverSimulated, Host: s.name("a")}); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 }
 

@@ -4,16 +4,20 @@
 package virtualmachine
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/operation"
+	"github.com/windlass-operator/windlass/internal/machine/simulated"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 func TestPlanRemoval(t *testing.T) {
@@ -109,5 +113,28 @@ func TestAimNeverPassesTheTime(t *testing.T) {
 		if late := longest - wait; late > time.Second {
 			t.Errorf("a pass that is due in %s comes up to %s late", wait, late)
 		}
+	}
+}
+
+// What people were told to remove did not leave the list, because of a host that nothing named.
+func TestRetainedLimitNamesTheHostThatKeepsTheList(t *testing.T) {
+	s := newStageOf(t, map[string]simulated.Script{"a": {}, "b": {}, "c": {}})
+	for i := range s.list {
+		if s.list[i].Name == s.name("c") {
+			s.list[i].Namespaces = []string{"the-platform"}
+		}
+	}
+	s.restart()
+	s.fillRetained()
+	vm := s.machine(retain, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.Host = s.name("a") })
+	s.freeze("b")
+	s.freeze("c")
+	s.remove(vm)
+	s.want(vm, terminating, "Ready=False/RetainedLimit")
+	want := fmt.Sprintf("waiting for room among the retained machines: too many retained machines: namespace %q has 100; "+
+		"remove some from their hosts, which counts some half an hour later and while all hosts answer, or set deletionPolicy: Delete. "+
+		"Hosts that do not answer: %q, 1 of other namespaces. Repair them, or remove those that are gone from the hosts file", s.namespace, s.name("b"))
+	if ready := apimeta.FindStatusCondition(vm.Status.Conditions, status.Ready); ready.Message != want {
+		t.Errorf("the message is %q, want %q", ready.Message, want)
 	}
 }
