@@ -6,6 +6,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -163,12 +164,8 @@ func (a *API) usageSince(
 	if err != nil {
 		return nil, err
 	}
-	leave, err := a.histories.Enter(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	past, err := of.past(ctx, item, before)
+	past, err := a.past(ctx, who, of, item, before, len(remembered) > 0)
+	_, busy := errors.AsType[*view.Problem](err)
 	switch {
 	case err == nil:
 		into.Measured = into.Measured || len(past) > 0
@@ -176,10 +173,28 @@ func (a *API) usageSince(
 	case len(remembered) > 0: // better than nothing
 		into.Incomplete = true
 		return remembered, nil
+	case busy:
+		return nil, err
 	}
 	// The cause has the address of Prometheus, and is in the log.
 	return nil, view.NewProblem(http.StatusBadGateway, "HistoryUnavailable",
 		"Prometheus does not answer, and the gateway does not remember any figures. The log has the reason. Ask without hours, or again later.")
+}
+
+// past asks Prometheus when it is the caller's turn. A caller who has something else to show does not wait longer for the turn than Prometheus can take.
+func (a *API) past(ctx context.Context, who *access.Caller, of usageOf, item *view.Item, in usage.Span, other bool) ([]usage.Point, error) {
+	waiting := ctx
+	if other {
+		limited, cancel := context.WithTimeout(ctx, usage.HistoryTimeout)
+		defer cancel()
+		waiting = limited
+	}
+	leave, err := a.histories.Enter(waiting, who)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return of.past(ctx, item, in)
 }
 
 // membersOf returns the nodes that carry the label of the pool.

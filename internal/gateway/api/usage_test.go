@@ -54,5 +54,17 @@ func TestAttackHistoriesAtOnce(t *testing.T) {
 		if synctest.Wait(); !through {
 			t.Error("somebody else waits")
 		}
+		// Who has something to show is not refused, and does not wait for all who came before: cid has one question under way, ann more than may wait.
+		asking.Go(func() {
+			_, _ = a.usageSince(access.WithCaller(ctx, caller("cid")), slow, machine, 24, nil, &view.Usage{})
+		})
+		synctest.Wait()
+		for _, name := range []string{"ann", "cid"} {
+			recent, begin, about := []usage.Point{{Time: time.Now().Add(-time.Minute)}}, time.Now(), view.Usage{}
+			points, err := a.usageSince(access.WithCaller(ctx, caller(name)), slow, machine, 24, recent, &about)
+			if waited := time.Since(begin); err != nil || !about.Incomplete || len(points) != 1 || waited > usage.HistoryTimeout {
+				t.Errorf("%s gets %v, incomplete %t, after %s: %v", name, points, about.Incomplete, waited, err)
+			}
+		}
 	})
 }

@@ -24,12 +24,14 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// HistoriesAtOnce is how many callers may use Prometheus at the same time.
-const HistoriesAtOnce = 8
+const (
+	// HistoriesAtOnce is how many callers may use Prometheus at the same time.
+	HistoriesAtOnce = 8
+	// HistoryTimeout bounds the answer to one caller, which takes two queries.
+	HistoryTimeout = 10 * time.Second
+)
 
 const (
-	// historyTimeout bounds the answer to one caller, which takes two queries.
-	historyTimeout = 10 * time.Second
 	// maxHistory bounds the answer to one query in bytes: one series of 180 points takes 5 KiB.
 	maxHistory = 1 << 20
 	// minWindow is what a point of Prometheus is the average of, at least: several scrapes, also where they are two minutes apart.
@@ -105,7 +107,7 @@ func (h *History) OfNode(ctx context.Context, name string, in Span) ([]Point, er
 
 // read returns a point for each time at which both queries have a value. The oldest is the first.
 func (h *History) read(ctx context.Context, cpu, memory string, in Span) ([]Point, error) {
-	asking, cancel := context.WithTimeout(ctx, historyTimeout)
+	asking, cancel := context.WithTimeout(ctx, HistoryTimeout)
 	defer cancel()
 	points, err := h.ask(asking, cpu, memory, in)
 	if ctx.Err() != nil { // the caller has left, or has spent their time before
@@ -144,7 +146,7 @@ func (h *History) ask(ctx context.Context, cpu, memory string, in Span) ([]Point
 
 // series returns the values of a query by their time in seconds.
 func (h *History) series(ctx context.Context, query string, in Span) (map[int64]float64, error) {
-	value, _, err := h.queries.QueryRange(ctx, query, prometheus.Range{Start: in.From, End: in.To, Step: in.Step}, prometheus.WithTimeout(historyTimeout))
+	value, _, err := h.queries.QueryRange(ctx, query, prometheus.Range{Start: in.From, End: in.To, Step: in.Step}, prometheus.WithTimeout(HistoryTimeout))
 	if err != nil {
 		return nil, fmt.Errorf("cannot query Prometheus: %w", err)
 	}
