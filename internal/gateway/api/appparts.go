@@ -28,7 +28,7 @@ func creation(k *feed.Kind, namespace string, body []byte, dry string) access.Ca
 // nothing in half.
 func (a *API) createParts(ctx context.Context, who *access.Caller, app *view.App, dry string) (deployment, service []byte, err error) {
 	if dry == "" {
-		whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Timeout)
+		whole, cancel := staying(ctx)
 		defer cancel()
 		ctx = whole
 	}
@@ -49,6 +49,15 @@ func (a *API) createParts(ctx context.Context, who *access.Caller, app *view.App
 		return nil, nil, &problem
 	}
 	return nil, nil, err
+}
+
+// staying returns a context that a caller who leaves does not end. It has the deadline of ctx, after which no answer can be written.
+func staying(ctx context.Context) (context.Context, context.CancelFunc) {
+	whole := context.WithoutCancel(ctx)
+	if end, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(whole, end)
+	}
+	return context.WithCancel(whole)
 }
 
 func (a *API) createPart(ctx context.Context, who *access.Caller, k *feed.Kind, app *view.App, object any, dry string) ([]byte, error) {

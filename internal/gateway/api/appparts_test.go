@@ -76,6 +76,27 @@ func TestWhoLeavesCutsNoAppInHalf(t *testing.T) {
 	}
 }
 
+// TestAnAppThatTakesTooLongIsTakenBack has an API server that makes the Service when the time of the request is over: both parts were made after that, and the
+// caller read that the connection had broken.
+func TestAnAppThatTakesTooLongIsTakenBack(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	p := &parting{exists: map[string]bool{}, then: func(plural string) {
+		if plural == view.ServicesPlural {
+			<-ctx.Done()
+			<-time.After(100 * time.Millisecond) // so that the answer does not come at the same time
+		}
+	}}
+	_, _, err := apps(t, p).createParts(ctx, caller("ann"), &view.App{Name: "web", Namespace: "shop", Image: "web:1"}, "")
+	if problem := asProblem(err); err == nil || problem.Status != http.StatusGatewayTimeout || !strings.Contains(problem.Detail, "The Service may exist: DELETE /v1/apps/shop/web deletes") {
+		t.Errorf("the problem is %+v", problem)
+	}
+	if diff := cmp.Diff(map[string]bool{view.ServicesPlural: true}, p.has()); diff != "" {
+		t.Errorf("there are (-want +got):\n%s", diff)
+	}
+}
+
 // TestAPartWhoseAnswerIsLostIsNamed has a connection that breaks when the API server has made a part.
 func TestAPartWhoseAnswerIsLostIsNamed(t *testing.T) {
 	t.Parallel()
