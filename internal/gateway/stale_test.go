@@ -84,6 +84,7 @@ func TestWhatIsMadeFromOldCachesSaysItsAge(t *testing.T) {
 		{http.MethodGet, "/v1/apps?ns=" + s.ns, ""},
 		{http.MethodGet, "/v1/nodes/" + s.ns + "/why", ""},
 		{http.MethodGet, "/v1/nodes/" + s.ns + "/describe", ""},
+		{http.MethodGet, "/v1/usage/nodepools/" + s.ns, ""},
 		{http.MethodPost, "/v1/nodepools/" + s.ns + "/preview", poolBody(s.ns, `{"labels":{"tier":"gold"}}`)},
 	}
 	for _, one := range requests {

@@ -38,7 +38,7 @@ type usageOf struct {
 	// need returns the problem of a caller who may not read it.
 	need func(ctx context.Context, who *access.Caller, of Target) error
 	// members are the objects whose points are summed up.
-	members func(of *view.Item) ([]types.UID, error)
+	members func(ctx context.Context, of *view.Item) ([]types.UID, error)
 	// past reads what is not in memory. Default: nil, for a kind that Prometheus does not know.
 	past func(ctx context.Context, of *view.Item, in usage.Span) ([]usage.Point, error)
 	// measured reports whether figures come.
@@ -47,7 +47,7 @@ type usageOf struct {
 
 // registerUsage registers the routes of what objects have used.
 func (a *API) registerUsage() {
-	itself := func(of *view.Item) ([]types.UID, error) { return []types.UID{of.UID}, nil }
+	itself := func(_ context.Context, of *view.Item) ([]types.UID, error) { return []types.UID{of.UID}, nil }
 	metrics := &feed.Kind{Kind: view.NodeMetrics()}
 	for _, of := range []usageOf{
 		{
@@ -81,7 +81,7 @@ func (a *API) registerUsage() {
 			},
 		},
 	} {
-		good := map[int]*huma.Response{http.StatusOK: {Description: "The usage now and in the last hours", Headers: carries()}}
+		good := map[int]*huma.Response{http.StatusOK: {Description: "The usage now and in the last hours", Headers: carries(headerAge, headerWarning)}}
 		op := operation(of.kind, "usage", http.MethodGet, "/v1/usage"+objectPath(of.kind, "")[len("/v1"):], "Read the usage of one, now and in the last hours", good)
 		op.Description = of.about
 		if of.past == nil {
@@ -109,7 +109,7 @@ func (a *API) usage(ctx context.Context, of usageOf, target Target, hours int) (
 	if err != nil {
 		return nil, err
 	}
-	members, err := of.members(item)
+	members, err := of.members(ctx, item)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +135,7 @@ func (a *API) usage(ctx context.Context, of usageOf, target Target, hours int) (
 // node uses, but not the node itself, gets 404 if the store is up to date.
 func (a *API) usageItem(ctx context.Context, who *access.Caller, k *feed.Kind, of Target) (*view.Item, error) {
 	if item, exists := k.Store.Get(of.namespace, of.name); exists {
+		a.madeFrom(ctx, k)
 		return item, nil
 	}
 	item, err := a.itemOf(ctx, who, k, of.namespace, of.name)
@@ -198,13 +199,14 @@ func (a *API) past(ctx context.Context, who *access.Caller, of usageOf, item *vi
 }
 
 // membersOf returns the nodes that carry the label of the pool.
-func (a *API) membersOf(item *view.Item) ([]types.UID, error) {
+func (a *API) membersOf(ctx context.Context, item *view.Item) ([]types.UID, error) {
 	var pool nodesv1.NodePool
 	if err := json.Unmarshal(item.JSON, &pool); err != nil {
 		return nil, fmt.Errorf("cannot read NodePool %q: %w", item.Name, err)
 	}
 	label := pool.MemberLabel()
 	items, _, _ := a.nodes.Store.List()
+	a.madeFrom(ctx, a.nodes)
 	var out []types.UID
 	for _, node := range items {
 		if _, member := node.Labels[label]; member {
