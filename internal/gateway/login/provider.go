@@ -152,7 +152,7 @@ func (p *Provider) Renew(ctx context.Context, old Credential) (Credential, error
 	switch {
 	case err == nil && c.Subject != old.Subject:
 		err = refuse(http.StatusForbidden, "The OpenID provider renewed the login of somebody else.", nil)
-	case err != nil && !refused: // many providers accept the old refresh token no more
+	case err != nil && !refused: // many providers no longer accept the old refresh token
 		c = Credential{Token: old.Token, Refresh: cmp.Or(issued.RefreshToken, old.Refresh), Subject: old.Subject}
 	}
 	return c, err

@@ -67,7 +67,7 @@ func (d *driver) Suspend(ctx context.Context, id machine.Identity) error {
 }
 
 // boot starts a domain that is off. It records the run first: otherwise a crash between the two steps would leave a machine that has run
-// without a record of it. Whoever cancels it gets both or none: a record alone would tell of a run that never was.
+// without a record of it. A caller who cancels it gets both or none: a record alone would tell of a run that never was.
 func (d *driver) boot(ctx context.Context, f *found, what string) error {
 	settling, settled := machine.Settle(ctx)
 	defer settled()
