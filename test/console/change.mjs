@@ -48,6 +48,9 @@ export async function hold(page, cluster, namespace, plurals) {
     const template = ["f:spec", "f:template", "f:metadata", "f:annotations", "f:kubectl.kubernetes.io/restartedAt"];
     const restarted = await cluster.until(plural, where, name, "restarts its pods", ({ spec }) => spec.template.metadata?.annotations?.["kubectl.kubernetes.io/restartedAt"] !== undefined);
     owns(restarted, "restart", ...template);
+    if (plural !== "deployments") continue;
+    await action(page, object, "Go back");
+    await cluster.until(plural, where, name, "has the template of before", ({ spec }) => spec.template.metadata?.annotations?.["kubectl.kubernetes.io/restartedAt"] === undefined);
   }
 }
 
@@ -165,6 +168,29 @@ export async function cordon(page, cluster) {
   await cluster.until("nodes", undefined, "worker-12", "is open again", ({ spec }) => spec.unschedulable === undefined);
   await undone(page, node, await ask(page, "Cordon"));
   right((await cluster.get("nodes", undefined, "worker-12")).spec.unschedulable === undefined, "what was taken back is not");
+}
+
+/** Drains a node: first it is said what would become of each pod, and one that nothing creates again goes only where that is chosen. */
+export async function drain(page, cluster) {
+  const node = await cluster.get("nodes", undefined, "worker-12");
+  await cluster.create("pods", "default", { metadata: { name: "drained" }, spec: { nodeName: "worker-12", tolerations: [{ operator: "Exists" }], containers: [{ name: "main", image: "example.com/nothing:1" }] } });
+  await open(page, "/nodes/worker-12");
+  await press(page, "Drain");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("1 stays: nothing would create it again").waitFor();
+  await dialog.getByLabel("Also evict pods that nothing creates again: they are lost").check();
+  await dialog.locator("code.c", { hasText: "kubectl drain worker-12 --ignore-daemonsets --force" }).waitFor();
+  await dialog.getByText(/would be evicted$/).waitFor();
+  await dialog.getByText("default/drained").waitFor({ state: "attached" }); // folded where there are many
+  right((await cluster.get("nodes", undefined, "worker-12")).spec.unschedulable === undefined && (await cluster.get("pods", "default", "drained"))?.metadata.deletionTimestamp === undefined, "a drain that is only shown has begun");
+  await acted(page, node, () => ready(dialog, "Drain").click());
+  await dialog.getByText("The node is drained. It stays cordoned.").waitFor();
+  right((await cluster.get("pods", "default", "drained")) === undefined, "a pod is on a node that is drained");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await dialog.waitFor({ state: "detached" });
+  owns(await cluster.until("nodes", undefined, "worker-12", "is cordoned", ({ spec }) => spec.unschedulable === true), "cordon", "f:spec", "f:unschedulable");
+  await action(page, node, "Uncordon");
+  await cluster.until("nodes", undefined, "worker-12", "is open again", ({ spec }) => spec.unschedulable === undefined);
 }
 
 /** The pool was created as a rehearsal: it is applied, then changed, rehearsed again, and applied. */

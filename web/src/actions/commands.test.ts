@@ -28,6 +28,8 @@ const buttons: Record<string, [Order, string]> = {
   "Let the nodes go": [orders.acknowledge(pool, 3), "acknowledge"],
   "Cordon": [orders.cordon(target("nodes"), true), "cordon"],
   "Uncordon, which takes back what Cordon has written": [orders.cordon(target("nodes"), false), "cordon"],
+  "Drain, whose cordon Uncordon takes back": [orders.drain(target("nodes")), "cordon"],
+  "Go back": [orders.rollback(target("deployments", "ci")), "rollback"],
   "Approve plan": [orders.approve(cluster, "1"), "approve"],
   "Retry now": [orders.retry(cluster), "retry"],
   "Scale": [orders.scale(set, 3), "scale"],
@@ -54,4 +56,13 @@ test("the second plan, and whatever else leaves its annotation, is written as th
 
 test("Delete acts on the object that the reader sees", () => {
   expect(new URL(orders.delete(machine).path, "http://console").searchParams.get("uid")).toBe("0-1");
+});
+
+test.each([
+  [{}, undefined, ""],
+  [{ alone: true }, { force: true }, " --force"],
+  [{ alone: true, emptyDirs: true }, { force: true, deleteEmptyDirData: true }, " --force --delete-emptydir-data"],
+])("a drain with %j loses what was chosen alone", (chosen, body, flags) => {
+  const order = orders.drain(target("nodes"), chosen);
+  expect([order.body, order.kubectl]).toEqual([body, `kubectl drain a --ignore-daemonsets${flags}`]);
 });

@@ -102,6 +102,10 @@ export const orders = {
       : patch(target, { spec: { template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": new Date().toISOString() } } } } });
     return act(target, "restart", command);
   },
+  /** Goes back to the pod template before. */
+  rollback(target: Target): Order {
+    return act(target, "rollback", `kubectl rollout undo deployment ${quoted(target.name)}${flagsOf(target)}`);
+  },
   /** Pauses, until somebody ends it or until a time, which a pause in the spec does not have; or goes on. */
   pause(target: Target, on: boolean, until?: string): Order {
     const inSpec = target.kind.plural === "deployments" || target.kind.plural === "podsets";
@@ -115,6 +119,11 @@ export const orders = {
   },
   cordon(target: Target, on: boolean): Order {
     return act(target, on ? "cordon" : "uncordon", `kubectl ${on ? "cordon" : "uncordon"} ${quoted(target.name)}`, undefined, "cordon");
+  },
+  /** Cordons a node and evicts its pods. Those that nothing creates again, and data in emptyDir volumes, are lost only where that is chosen. */
+  drain(target: Target, { alone = false, emptyDirs = false }: { alone?: boolean; emptyDirs?: boolean } = {}): Order {
+    const body = { ...(alone ? { force: true } : {}), ...(emptyDirs ? { deleteEmptyDirData: true } : {}) };
+    return act(target, "drain", `kubectl drain ${quoted(target.name)} --ignore-daemonsets${alone ? " --force" : ""}${emptyDirs ? " --delete-emptydir-data" : ""}`, alone || emptyDirs ? body : undefined, "cordon");
   },
   approve(target: Target, plan: string): Order {
     return act(target, "approve", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} --overwrite clusterprovisioner.rke.io/approve=${plan}`, { plan });

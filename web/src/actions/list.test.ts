@@ -39,3 +39,14 @@ test.each([
 test("a pause in the spec has no time", () => {
   expect(undo("podsets", "action.resume", { spec: { paused: true }, annotations: { "windlass.io/paused": "2030-01-31T18:00:00Z" } }).body).toBeUndefined();
 });
+
+test.each([
+  ["its first template", { "deployment.kubernetes.io/revision": "1" }, {}, false],
+  ["an earlier template", { "deployment.kubernetes.io/revision": "2" }, {}, true],
+  ["an earlier template, held", { "deployment.kubernetes.io/revision": "2" }, { paused: true }, false],
+])("a Deployment with %s", (_, annotations, spec, goesBack) => {
+  const kind = kindOf("deployments");
+  if (!kind) throw new Error("there is no kind");
+  const has = (metadata: object) => deedsOf({ kind, namespace: "ci", name: "a", uid: "0-1" }, { metadata: { name: "a", annotations, ...metadata }, spec }).some(({ key }) => key === "action.rollback");
+  expect([has({}), has({ ownerReferences: [{ kind: "PodSet" }] })]).toEqual([goesBack, false]);
+});

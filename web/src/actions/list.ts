@@ -10,6 +10,8 @@ export interface Deed {
   /** Said before it is done, where it is asked for. */
   warning?: Key;
   danger?: boolean;
+  /** Done with one object at a time: each has an answer of its own. */
+  alone?: boolean;
   order: Order;
   /** The same for some hours, where it can end by itself. */
   lasting?: (hours: number) => Order;
@@ -25,6 +27,12 @@ function isPaused(object: Judged): boolean {
 function pauseEnds(object: KubeObject): string | undefined {
   const value = object.metadata.annotations?.["windlass.io/paused"] ?? "";
   return /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined;
+}
+
+/** Whether a Deployment had another pod template before. That of a PodSet has what the PodSet says, whatever it is told. */
+function hasEarlier(object: KubeObject & { metadata: { ownerReferences?: readonly object[] } }): boolean {
+  const { annotations, ownerReferences = [] } = object.metadata;
+  return Number(annotations?.["deployment.kubernetes.io/revision"] ?? 1) > 1 && ownerReferences.length === 0;
 }
 
 const pausable = ["nodepools", "podsets", "deployments", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools"];
@@ -49,6 +57,7 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
   if (plural === "nodes") {
     const cordoned = Object.getOwnPropertyDescriptor(object.spec ?? {}, "unschedulable")?.value === true;
     out.push({ key: cordoned ? "action.uncordon" : "action.cordon", right: "patch", order: orders.cordon(target, !cordoned), undo: orders.cordon(target, cordoned) });
+    out.push({ key: "action.drain", right: "patch", danger: true, alone: true, order: orders.drain(target) });
   }
   if (plural === "nodepools" && conditionsOf(object).some((condition) => condition.type === "SafetyBrake" && condition.status === "True")) {
     out.push({ key: "action.acknowledge", right: "patch", warning: "confirm.acknowledge", order: orders.acknowledge(target, object.metadata.generation ?? 0) });
@@ -62,6 +71,7 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
     const paused = isPaused(object);
     out.push({ key: paused ? "action.resume" : "action.pause", right: "patch", order: orders.pause(target, !paused), ...(paused || plural === "deployments" || plural === "podsets" ? {} : { lasting: (hours) => orders.pause(target, true, inHours(hours)) }), undo: orders.pause(target, paused, pauseEnds(object)) });
   }
+  if (plural === "deployments" && hasEarlier(object) && !isPaused(object)) out.push({ key: "action.rollback", right: "patch", warning: "confirm.rollback", order: orders.rollback(target) });
   if (deletable.includes(plural)) out.push({ key: "action.delete", right: "delete", danger: true, order: orders.delete(target) });
   return out;
 }

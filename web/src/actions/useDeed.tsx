@@ -7,6 +7,7 @@ import type { Deed } from "./list";
 import { useOrder } from "./useOrder";
 
 const Confirm = later(async () => (await import("./Confirm")).Confirm);
+const DrainDialog = later(async () => (await import("./DrainDialog")).DrainDialog);
 
 interface Doing {
   /** Does at once what can be taken back, and asks before anything else. */
@@ -37,5 +38,7 @@ export function useDeed(): Doing {
       setBusy(undefined);
     }
   };
-  return { begin, ask, busy, dialog: asked && <Layer onClose={() => setAsked(undefined)}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Layer> };
+  const close = () => setAsked(undefined);
+  const Asking = asked?.deed.key === "action.drain" ? DrainDialog : Confirm;
+  return { begin, ask, busy, dialog: asked && <Layer onClose={close}><Asking deed={asked.deed} target={asked.target} onClose={close} /></Layer> };
 }

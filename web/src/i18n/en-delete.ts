@@ -1,4 +1,4 @@
-/** What goes and what stays when an object is deleted. {name} is filled in. */
+/** What goes and what stays when an object is deleted, a node is drained or a Deployment goes back. {name} is filled in. */
 export const deletion = {
   "delete.more": "{count} {count|object|objects} that it owns",
   "delete.keep": "To keep everything as it is, set deletionPolicy: {policy} first.",
@@ -49,4 +49,23 @@ export const deletion = {
   "delete.namespace.about": "There is no way back.",
   "delete.namespace.all": "Every object in it, of every kind",
   "delete.namespace.loss": "Lose everything in {name}",
+  "action.rollback": "Go back",
+  "confirm.rollback": "It gets its pod template of before, and its pods are replaced.",
+  "action.drain": "Drain",
+  "drain.about": "New pods no longer come to the node, and its pods are evicted. Their owners create others elsewhere.",
+  "drain.empty": "No pod is on this node.",
+  "drain.failed": "{count} could not be evicted",
+  "drain.blocked": "{count} kept for now by a disruption budget",
+  "drain.budget": "by {name}",
+  "drain.unmanaged": "{count} {count|stays|stay}: nothing would create {count|it|them} again",
+  "drain.localData": "{count} {count|stays|stay}: the data in emptyDir volumes would be lost",
+  "drain.would": "{count} would be evicted",
+  "drain.ending": "{count} evicted and not ended yet",
+  "drain.node": "{count} {count|belongs|belong} to the node and {count|stays|stay}",
+  "drain.budgets": "You may not list disruption budgets. Pods that one budget protects together are not seen before the drain.",
+  "drain.alone": "Also evict pods that nothing creates again: they are lost",
+  "drain.emptyDirs": "Also evict pods with emptyDir volumes: their data is lost",
+  "drain.active": "{count} {count|pod has|pods have} to go. It goes on as long as this dialog is open.",
+  "drain.ended": "The drain has ended. The node stays cordoned.",
+  "drain.done": "The node is drained. It stays cordoned.",
 } as const;

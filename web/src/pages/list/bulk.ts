@@ -20,10 +20,10 @@ function deedsFor(target: Target, object: KubeObject): readonly Bulk["deeds"][nu
   return deeds;
 }
 
-/** What can be done with all of the objects: a deed that one of them does not have is not offered. */
+/** What can be done with all of the objects: a deed that one of them does not have, or that is done with one at a time, is not offered. */
 export function bulks(objects: readonly { target: Target; object: KubeObject }[]): Bulk[] {
   const each = objects.map(({ target, object }) => deedsFor(target, object));
-  const all = (each[0] ?? []).filter(({ deed: { key } }) => each.every((deeds) => deeds.some(({ deed }) => deed.key === key)));
+  const all = (each[0] ?? []).filter(({ deed: { key, alone } }) => !alone && each.every((deeds) => deeds.some(({ deed }) => deed.key === key)));
   return all.map(({ deed: { key, danger = false, right, warning } }): Bulk => {
     let deeds: Bulk["deeds"] | undefined;
     return {
