@@ -38,7 +38,7 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
         <Dialog.Popup className="dialog" initialFocus={cancel}>
           <header><Dialog.Title render={<h2 />}>{deletes ? say("delete.title", { name }) : `${say(deed.key)}: ${name}`}</Dialog.Title></header>
           <div className="body">
-            {deed.warning && <p>{say(deed.warning)}</p>}
+            {deed.warning && <p>{say(deed.warning, deed.values)}</p>}
             {deletion?.about && <p className="sub">{say(deletion.about)}</p>}
             {deletes && <Fates target={target} name={name} fates={deletion?.fates ?? []} />}
             {deed.lasting && <Lasting deed={deed} onOrder={setOrder} />}

@@ -15,7 +15,7 @@ const pool = target("nodepools");
 const cluster = target("clusters");
 
 /** Buttons that write a time or a number to set something off: there is nothing of others to keep. */
-const setsOff = ["a restart that is planned", "Restart pods", "Let the nodes go", "Approve plan", "Retry now"];
+const setsOff = ["a restart that is planned", "Restart pods", "Let the nodes go", "Approve plan", "Retry now", "Let it go without these machines"];
 
 const buttons: Record<string, [Order, string]> = {
   "Stop": [orders.power(machine, "off"), "power"],
@@ -32,6 +32,7 @@ const buttons: Record<string, [Order, string]> = {
   "Go back": [orders.rollback(target("deployments", "ci")), "rollback"],
   "Approve plan": [orders.approve(cluster, "1"), "approve"],
   "Retry now": [orders.retry(cluster), "retry"],
+  "Let it go without these machines": [orders.accept(cluster, ["192.0.2.7"]), "accept"],
   "Scale": [orders.scale(set, 3), "scale"],
   "deletionPolicy": [orders.keep(cluster, "Orphan"), "keep"],
 };

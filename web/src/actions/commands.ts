@@ -48,7 +48,7 @@ function held(target: Target, button: string): string {
 }
 
 /** Actions that only set off something: the time or the number that they write is nobody's wish for later. */
-const triggers = ["restart", "retry", "approve", "acknowledge"];
+const triggers = ["restart", "retry", "approve", "acknowledge", "accept-skipped-nodes"];
 
 /** An action of the API. What takes back the write of another button owns it under the name of that one. */
 function act(target: Target, name: string, kubectl: string, body?: unknown, button = name): Order {
@@ -127,6 +127,10 @@ export const orders = {
   },
   approve(target: Target, plan: string): Order {
     return act(target, "approve", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} --overwrite clusterprovisioner.rke.io/approve=${plan}`, { plan });
+  },
+  /** Lets a Cluster go although machines were skipped: those that the reader sees. */
+  accept(target: Target, nodes: readonly string[]): Order {
+    return act(target, "accept-skipped-nodes", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} --overwrite clusterprovisioner.rke.io/accept-skipped-nodes=true`, { nodes }, "accept");
   },
   retry(target: Target): Order {
     return act(target, "retry", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} --overwrite clusterprovisioner.rke.io/retry=${new Date().toISOString()}`);

@@ -50,3 +50,14 @@ test.each([
   const has = (metadata: object) => deedsOf({ kind, namespace: "ci", name: "a", uid: "0-1" }, { metadata: { name: "a", annotations, ...metadata }, spec }).some(({ key }) => key === "action.rollback");
   expect([has({}), has({ ownerReferences: [{ kind: "PodSet" }] })]).toEqual([goesBack, false]);
 });
+
+test.each([
+  ["is there", undefined, false],
+  ["is being deleted", "2030-01-31T18:00:00Z", true],
+])("a Cluster that %s and whose tool skipped machines is let go by naming them", (_, deletionTimestamp, offered) => {
+  const kind = kindOf("clusters");
+  if (!kind) throw new Error("there is no kind");
+  const deeds = deedsOf({ kind, namespace: undefined, name: "a", uid: "0-1" }, { metadata: { name: "a", ...(deletionTimestamp ? { deletionTimestamp } : {}) }, status: { skippedNodes: ["192.0.2.7", "192.0.2.8"] } });
+  const deed = deeds.find(({ key }) => key === "action.accept");
+  expect([deed?.order.body, deed?.values]).toEqual(offered ? [{ nodes: ["192.0.2.7", "192.0.2.8"] }, { count: 2, names: "192.0.2.7, 192.0.2.8" }] : [undefined, undefined]);
+});

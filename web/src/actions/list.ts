@@ -1,6 +1,6 @@
 import type { KubeObject } from "../api/types";
-import type { Key } from "../i18n";
-import { conditionsOf, text, type Judged } from "../status/status";
+import type { Key, Values } from "../i18n";
+import { conditionsOf, type Judged, text, texts } from "../status/status";
 import { inHours, type Order, orders, type Target } from "./commands";
 
 export interface Deed {
@@ -9,6 +9,7 @@ export interface Deed {
   right: "patch" | "delete" | "scale";
   /** Said before it is done, where it is asked for. */
   warning?: Key;
+  values?: Values;
   danger?: boolean;
   /** Done with one object at a time: each has an answer of its own. */
   alone?: boolean;
@@ -65,6 +66,8 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
   if (plural === "clusters") {
     // Also where it is not repeated by itself: what was wrong may have been outside of the configuration.
     if (text(object.status, "nextRetryTime") || (text(object.status, "lastOperation", "endTime") && text(object.status, "lastOperation", "reason"))) out.push({ key: "action.retry", right: "patch", order: orders.retry(target) });
+    const skipped = texts(object.status, "skippedNodes");
+    if (object.metadata.deletionTimestamp && skipped.length > 0) out.push({ key: "action.accept", right: "patch", danger: true, alone: true, warning: "confirm.accept", values: { count: skipped.length, names: skipped.join(", ") }, order: orders.accept(target, skipped) });
   }
   if (plural === "podsets" || plural === "deployments") out.push({ key: "action.restartPods", right: "patch", warning: "confirm.restartPods", order: orders.restart(target) });
   if (pausable.includes(plural)) {

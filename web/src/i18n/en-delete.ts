@@ -51,6 +51,8 @@ export const deletion = {
   "delete.namespace.loss": "Lose everything in {name}",
   "action.rollback": "Go back",
   "confirm.rollback": "It gets its pod template of before, and its pods are replaced.",
+  "action.accept": "Let it go without these machines",
+  "confirm.accept": "The tool could not reach {count} {count|machine|machines}: {names}. What runs there may still run, and Windlass no longer knows of it.",
   "action.drain": "Drain",
   "drain.about": "New pods no longer come to the node, and its pods are evicted. Their owners create others elsewhere.",
   "drain.empty": "No pod is on this node.",

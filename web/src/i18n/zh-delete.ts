@@ -52,6 +52,8 @@ export const deletion: Record<keyof typeof english, string> = {
   "delete.namespace.loss": "丢失 {name} 中的一切",
   "action.rollback": "回退",
   "confirm.rollback": "它会恢复之前的 Pod 模板，并替换其 Pod。",
+  "action.accept": "放弃这些机器并完成删除",
+  "confirm.accept": "工具无法连接 {count} 台机器：{names}。其上的内容可能仍在运行，而 Windlass 不再知道它们。",
   "action.drain": "腾空",
   "drain.about": "新的 Pod 不再调度到该节点，其上的 Pod 会被驱逐，由所有者在别处重新创建。",
   "drain.empty": "该节点上没有 Pod。",

@@ -44,6 +44,12 @@ export function number(of: unknown, ...path: string[]): number | undefined {
   return typeof at === "number" ? at : undefined;
 }
 
+/** The texts of a list; none where there is no list. */
+export function texts(of: unknown, name: string): string[] {
+  const value = field(of, name);
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
 function isCondition(value: unknown): value is Condition {
   return typeof field(value, "type") === "string" && typeof field(value, "status") === "string";
 }
