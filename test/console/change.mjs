@@ -170,6 +170,19 @@ export async function cordon(page, cluster) {
   right((await cluster.get("nodes", undefined, "worker-12")).spec.unschedulable === undefined, "what was taken back is not");
 }
 
+/** Puts a node into a pool, and takes it back. */
+export async function pools(page, cluster) {
+  const node = await cluster.get("nodes", undefined, "worker-12");
+  await open(page, "/nodes/worker-12");
+  await ready(page.locator(".acts"), "Edit pools").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("made", { exact: true }).check();
+  await dialog.locator("code.c", { hasText: "kubectl label node worker-12 node-role.kubernetes.io/made=" }).waitFor();
+  right((await cluster.get("nodes", undefined, "worker-12")).metadata.labels["node-role.kubernetes.io/made"] === undefined, "a node is put into a pool before it is applied");
+  await undone(page, node, () => ready(dialog, "Apply").click());
+  await cluster.until("nodes", undefined, "worker-12", "is in no pool of this name", ({ metadata }) => metadata.labels["node-role.kubernetes.io/made"] === undefined);
+}
+
 /** Drains a node: first it is said what would become of each pod, and one that nothing creates again goes only where that is chosen. */
 export async function drain(page, cluster) {
   const node = await cluster.get("nodes", undefined, "worker-12");

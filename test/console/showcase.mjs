@@ -4,7 +4,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { end, reader, start, wrong } from "./browser.mjs";
-import { approve, cordon, drain, hold, rehearse } from "./change.mjs";
+import { approve, cordon, drain, hold, pools, rehearse } from "./change.mjs";
 import { Cluster } from "./cluster.mjs";
 import { create } from "./create.mjs";
 import { deleteOthers } from "./delete.mjs";
@@ -52,6 +52,7 @@ async function administrator(page) {
   await hold(page, cluster, undefined, plurals);
   await cordon(page, cluster);
   await drain(page, cluster);
+  await pools(page, cluster);
   await deleteOthers(page, cluster);
 }
 

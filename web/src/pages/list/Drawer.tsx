@@ -12,6 +12,7 @@ import { StatusMark } from "../../status/shapes";
 import { statusOf, withoutStatus } from "../../status/status";
 import { Actions } from "../../actions/Actions";
 import { Conditions, Facts } from "../object/Aside";
+import { PoolsButton } from "../object/node/PoolsButton";
 import { Origins } from "../object/Origins";
 import { ObjectEvents } from "../object/ObjectEvents";
 import { ReasonBox } from "../object/ReasonBox";
@@ -78,6 +79,7 @@ export function Drawer({ kind, open, order, onOpen }: { kind: Kind; open: string
       </div>
       <footer>
         {judged && !gone && <Actions kind={kind} object={judged} />}
+        {kind.plural === "nodes" && !gone && <PoolsButton kind={kind} name={name} />}
         <span className="grow" />
         <Link className="btn quiet" to={pageOf(kind.plural, namespace, name)}>{say("drawer.open")}<Icon name="right" size={14} /></Link>
       </footer>

@@ -15,6 +15,7 @@ import { NotFound } from "../NotFound";
 import { Conditions, Facts, InTheShell, Labels, Wants } from "./Aside";
 import { EditButton } from "./EditButton";
 import { ObjectEvents, useObjectEvents } from "./ObjectEvents";
+import { PoolsButton } from "./node/PoolsButton";
 import { ChangeButton } from "./pool/ChangeButton";
 import { ReasonBox } from "./ReasonBox";
 import { Summary } from "./Summary";
@@ -69,7 +70,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
       <div className="title">
         <h1 className="objname"><span className="kind">{kind.kind}</span> {namespace && <span className="ns">{namespace}/</span>}{name}</h1>
         {!(kind.plural in withoutStatus) && <StatusMark status={status} />}
-        <Bar className="acts">{now && kind.plural === "nodepools" && <ChangeButton kind={kind} name={name} />}{now && <EditButton kind={kind} namespace={namespace} />}{now && <Actions kind={kind} object={object} />}</Bar>
+        <Bar className="acts">{now && kind.plural === "nodepools" && <ChangeButton kind={kind} name={name} />}{now && kind.plural === "nodes" && <PoolsButton kind={kind} name={name} />}{now && <EditButton kind={kind} namespace={namespace} />}{now && <Actions kind={kind} object={object} />}</Bar>
       </div>
       {!now && <div className="banner warn">{say(denied ? "object.denied" : "object.deleted", { time: clock(gone, language, Date.now()) })}</div>}
       <ReasonBox kind={kind} object={object} status={status} />
