@@ -1,14 +1,14 @@
 import type { Schemas } from "../api/types";
 import { useSay } from "../i18n";
+import { selects, selectorText } from "../kinds/selector";
 import { useObjects } from "../live/hooks";
 
 type Pool = Schemas["NodePool"];
 
-/** Whether the pods of a namespace with these labels may choose the pool; a selector that is more than labels is for the server. */
+/** Whether the pods of a namespace with these labels may choose the pool. */
 export function mayChoose(pool: Pool, labels: Readonly<Record<string, string>>): boolean {
   const allowed = pool.spec?.allowedNamespaces;
-  if (allowed?.from !== "Selector") return true;
-  return Object.entries(allowed.selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  return allowed?.from !== "Selector" || selects(allowed.selector, labels);
 }
 
 function words(pairs: Readonly<Record<string, string>> | undefined): string {
@@ -36,7 +36,7 @@ export function PoolChoice({ label, value, namespace, onChange }: { label: strin
         const taints = (pool.spec?.taints ?? []).map((taint) => `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`).join(", ");
         const about = free
           ? [words(pool.spec?.labels), taints || say("form.pool.noTaints")].filter((part) => part !== "").join(", ")
-          : say("form.pool.refused", { labels: words(pool.spec?.allowedNamespaces?.selector?.matchLabels) });
+          : say("form.pool.refused", { labels: selectorText(pool.spec?.allowedNamespaces?.selector) ?? "" });
         return (
           <label key={name} className="opt" data-chosen={value === name} data-off={!free}>
             <input type="radio" name="pool" checked={value === name} aria-disabled={!free} onChange={() => { if (free) onChange(name); }} />

@@ -119,4 +119,13 @@ export const pool = {
   "pools.deletes": "Pods on the node that do not tolerate this are deleted.",
   "pools.drained": "Its pods are evicted before the node leaves.",
   "pools.left": "Pods that chose the pool stay on the node until they end.",
+  "tab.users": "Who may use it",
+  "users.all": "pods of every namespace may choose this pool",
+  "users.some": "pods of namespaces that {selector} selects may choose this pool",
+  "users.may": "yes",
+  "users.mayNot": "no",
+  "users.default": "default",
+  "users.use": "May use it",
+  "users.pods": "Pods",
+  "users.hidden": "You may not list namespaces.",
 } as const;

@@ -121,4 +121,13 @@ export const pool: Record<keyof typeof english, string> = {
   "pools.deletes": "该节点上不容忍它的 Pod 会被删除。",
   "pools.drained": "节点离开之前，会先驱逐它的 Pod。",
   "pools.left": "选择了该池的 Pod 会留在节点上，直到结束。",
+  "tab.users": "谁可以使用",
+  "users.all": "所有命名空间的 Pod 都可以选择该池",
+  "users.some": "{selector} 选择的命名空间的 Pod 可以选择该池",
+  "users.may": "是",
+  "users.mayNot": "否",
+  "users.default": "默认",
+  "users.use": "可以使用",
+  "users.pods": "Pod",
+  "users.hidden": "你不能列出命名空间。",
 };

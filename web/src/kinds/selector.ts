@@ -17,3 +17,16 @@ export function selectorText(selector: Schemas["LabelSelector"] | undefined): st
     ...(selector.matchExpressions ?? []).map(({ key, operator, values }) => operators[operator]?.(key, (values ?? []).join(",")) ?? `${key} ${operator}`),
   ].filter(Boolean).join(",");
 }
+
+/** Whether labels are selected, as Kubernetes has it: an empty selector selects all, and one with an operator that does not exist selects nothing. */
+export function selects(selector: Schemas["LabelSelector"] | undefined, labels: Readonly<Record<string, string>> | undefined): boolean {
+  const has = labels ?? {};
+  return Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => has[key] === value)
+    && (selector?.matchExpressions ?? []).every(({ key, operator, values }) => {
+      const value = has[key];
+      if (operator === "In") return value !== undefined && (values ?? []).includes(value);
+      if (operator === "NotIn") return value === undefined || !(values ?? []).includes(value);
+      if (operator === "Exists") return value !== undefined;
+      return operator === "DoesNotExist" && value === undefined;
+    });
+}

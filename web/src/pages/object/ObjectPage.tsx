@@ -24,6 +24,7 @@ import { useObjectKeys } from "./useObjectKeys";
 const Why = later(async () => (await import("./Why")).Why);
 const Relatives = later(async () => (await import("./Relatives")).Relatives);
 const EditPage = later(async () => (await import("../edit/EditPage")).EditPage);
+const Users = later(async () => (await import("./pool/Users")).Users);
 const Logs = later(async () => (await import("./Logs")).Logs);
 const Terminals = later(async () => (await import("./Terminals")).Terminals);
 
@@ -46,6 +47,7 @@ function tabsOf(kind: Kind): { id: string; key: Key }[] {
   return [
     { id: "", key: "tab.summary" as const },
     ...(kind.explained ? [{ id: "why", key: "tab.why" as const }] : []),
+    ...(kind.plural === "nodepools" ? [{ id: "users", key: "tab.users" as const }] : []),
     ...(withLogs.includes(kind.plural) ? [{ id: "logs", key: "tab.logs" as const }] : []),
     ...(withTerminal.includes(kind.plural) ? [{ id: "terminal", key: "tab.terminal" as const }] : []),
     { id: "events", key: "tab.events" }, { id: "related", key: "tab.related" }, { id: "yaml", key: "tab.yaml" },
@@ -82,6 +84,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
             {tab === "why" && <Why kind={kind} object={object} />}
             {tab === "events" && <Panel title={say("tab.events")} flush><ObjectEvents kind={kind} namespace={namespace} name={name} /></Panel>}
             {tab === "related" && <Relatives kind={kind} object={object} />}
+            {tab === "users" && kind.plural === "nodepools" && <Users name={name} />}
             {tab === "logs" && <Logs kind={kind} object={object} />}
             {tab === "terminal" && <Terminals kind={kind} object={object} />}
           </Later>
