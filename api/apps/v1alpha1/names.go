@@ -15,6 +15,10 @@ const (
 	LabelPodSet = "podSet_cr"
 )
 
+// RetriedAnnotation is on a Deployment whose pods were refused until their pool was there: when the failure began after which Windlass had
+// its ReplicaSet create them at once.
+const RetriedAnnotation = "apps.jicki.cn/retried-failure"
+
 // What the pods of a PodSet without a template run.
 const (
 	// DefaultContainerName is the name of the container, and of its port.

@@ -60,6 +60,8 @@ func (r *Reconciler) perform(ctx context.Context, a action) error {
 	switch a.verb {
 	case create:
 		return patch.Create(ctx, r.client, a.child)
+	case retry:
+		return r.retry(ctx, a)
 	case apply:
 		if err := r.clear(ctx, a); err != nil {
 			return err

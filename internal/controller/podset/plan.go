@@ -42,6 +42,8 @@ const (
 	apply
 	// remove deletes a child that is owned.
 	remove
+	// retry has the ReplicaSet of an owned Deployment create its pods now.
+	retry
 )
 
 // action is one write.
@@ -54,6 +56,8 @@ type action struct {
 	// clear is a merge patch that apply sends first: it takes away a field of somebody else's which server-side apply
 	// would leave, and which the API server does not accept beside what the child says.
 	clear string
+	// since is when the failure began that retry answers.
+	since string
 	// event says that the action happened; nil if that is not worth an event.
 	event *event.Event
 }
@@ -91,6 +95,9 @@ func plan(podSet *appsv1alpha1.PodSet, seen observation) (decision, error) {
 		}
 		budget.actions = append(decided.actions, budget.actions...)
 		decided = budget
+	}
+	if decided.outcome.IsDone() && len(decided.actions) == 0 {
+		decided.actions = planRetry(podSet, seen)
 	}
 	if status.IsPaused(podSet) && len(decided.actions) > 0 {
 		decided.actions = nil

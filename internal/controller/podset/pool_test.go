@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -311,6 +312,54 @@ func TestThePoolExplainsMissingPods(t *testing.T) {
 			s.wantEvents()
 		})
 	}
+}
+
+// TestPodsOfALatePoolComeAtOnce: they came as late as they had waited, because the ReplicaSet controller tries again less and less often.
+// What wakes it is a change of the Deployment that it takes over: one for each failure, and none for a failure that is not the pool's.
+func TestPodsOfALatePoolComeAtOnce(t *testing.T) {
+	s := newStage(t)
+	podSet := s.podSet(func(p *appsv1alpha1.PodSet) { p.Spec.NodePool = s.namespace })
+	refused := func(since int64, message string) {
+		t.Helper()
+		testkit.EditStatus(t, s.Harness, s.deployment("web"), func(d *appsv1.Deployment) {
+			replicas(d, 0, 0, 0)
+			d.Status.ObservedGeneration = d.Generation
+			d.Status.Conditions = []appsv1.DeploymentCondition{{
+				Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: message,
+				LastTransitionTime: metav1.Unix(since, 0),
+			}}
+		})
+	}
+	wants := func(value string, writes int) {
+		t.Helper()
+		before := s.Writes()
+		s.settle(podSet)
+		if got := s.deployment("web").Annotations[appsv1alpha1.RetriedAnnotation]; got != value {
+			t.Errorf("the Deployment has %q, want %q", got, value)
+		}
+		if got := s.Writes() - before; got != writes {
+			t.Errorf("there were %d writes, want %d", got, writes)
+		}
+	}
+	refused(1, "there is no RuntimeClass")
+	wants("", 1)
+	pool := s.pool()
+	s.node("-a")
+	wants("1970-01-01T00:00:01Z", 2) // the Deployment, and the status
+	wants("1970-01-01T00:00:01Z", 0)
+
+	refused(2, "exceeded quota")
+	wants("1970-01-01T00:00:01Z", 1)
+	refused(3, "there is no RuntimeClass")
+	if err := s.Live.Delete(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the cache has no pool", func() bool {
+		return apierrors.IsNotFound(s.Client.Get(t.Context(), client.ObjectKeyFromObject(pool), &nodesv1.NodePool{}))
+	})
+	wants("1970-01-01T00:00:01Z", 1)
+	s.pool()
+	wants("1970-01-01T00:00:03Z", 2)
 }
 
 func TestAPoolIsNotBlamedWhilePodsRun(t *testing.T) {
