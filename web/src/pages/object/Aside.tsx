@@ -23,7 +23,7 @@ export function Facts({ kind, object }: { kind: Kind; object: KubeObject }) {
         {factsOf(kind.plural, object).map((fact) => (
           <div key={fact.key}>
             <dt>{say(fact.key)}</dt>
-            <dd lang={fact.time ? undefined : "en"}>{fact.time ? clock(fact.time, language, now) : fact.to ? <Link className="link" to={fact.to}>{fact.value}</Link> : fact.chips ? <span className="row wrap">{fact.chips.map((chip) => <span key={chip} className="chip">{chip}</span>)}</span> : fact.code ? <code>{fact.value}</code> : fact.value}</dd>
+            <dd lang={fact.time ? undefined : "en"}>{fact.time ? clock(fact.time, language, now) : fact.to ? <Link className="link" to={fact.to}>{fact.value}</Link> : fact.chips ? <span className="row wrap">{fact.chips.length === 0 ? <span className="dim">&lt;none&gt;</span> : fact.chips.map((chip) => <span key={chip} className="chip">{chip}</span>)}</span> : fact.code ? <code>{fact.value}</code> : fact.value}</dd>
           </div>
         ))}
         <div><dt>{say("fact.age")}</dt><dd title={clock(created, language, now)}>{age(created, now)}</dd></div>
