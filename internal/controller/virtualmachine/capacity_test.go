@@ -92,14 +92,21 @@ func TestAttackAPausedMachineGivesItsRoomAway(t *testing.T) {
 	s.want(two, active, "Ready=True/Ready")
 }
 
-// An editor paused a machine and asked for more than the host has. After a restart of the manager, the host was full for everybody else.
-func TestAttackAPausedMachineTakesTheHost(t *testing.T) {
-	s := newLimitedStage(t)
+// greedy returns a machine that runs, is paused, and then asked for more than the host has.
+func (s *stage) greedy() *cloudnativev1alpha1.VirtualMachine {
+	s.t.Helper()
 	one := s.machine(named("default", "one"))
 	s.edit(one, func(vm *cloudnativev1alpha1.VirtualMachine) {
 		metav1.SetMetaDataAnnotation(&vm.ObjectMeta, status.PausedAnnotation, "true")
 	})
 	s.edit(one, cpus("1000"))
+	return one
+}
+
+// An editor paused a machine and asked for more than the host has. After a restart of the manager, the host was full for everybody else.
+func TestAttackAPausedMachineTakesTheHost(t *testing.T) {
+	s := newLimitedStage(t)
+	one := s.greedy()
 	s.restart()
 	s.settle(one)
 	s.want(s.machine(named("default", "two")), active, "Ready=True/Ready")
@@ -110,11 +117,7 @@ func TestAttackAPausedMachineTakesTheHost(t *testing.T) {
 // Such a machine hung when the manager was restarted: what its host told of it later was not learned, and the host stayed full.
 func TestAttackAPausedMachineThatHangsTakesTheHost(t *testing.T) {
 	s := newLimitedStage(t)
-	one := s.machine(named("default", "one"))
-	s.edit(one, func(vm *cloudnativev1alpha1.VirtualMachine) {
-		metav1.SetMetaDataAnnotation(&vm.ObjectMeta, status.PausedAnnotation, "true")
-	})
-	s.edit(one, cpus("1000"))
+	one := s.greedy()
 	s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, UID: string(one.UID), Hang: true})
 	s.restart()
 	two := s.machine(named("default", "two"))

@@ -3,7 +3,7 @@ import { type ReactElement, useId } from "react";
 import { useSay } from "../i18n";
 import { curl, type Order } from "./commands";
 
-/** A button that says, under the pointer and with the focus, which commands do the same; without an order there are none now. */
+/** A button that shows, under the pointer and with the focus, the commands that do the same. Without an order it shows none. */
 export function Same({ order, children }: { order: Order | undefined; children: ReactElement }) {
   const say = useSay();
   const id = useId();
