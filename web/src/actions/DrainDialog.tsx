@@ -68,7 +68,7 @@ export function DrainDialog({ deed, target, onClose }: { deed: Deed; target: Tar
             {(alone || has(drain, "Unmanaged")) && <Choice text={say("drain.alone")} on={alone} off={active} onChange={setAlone} />}
             {(emptyDirs || has(drain, "LocalData")) && <Choice text={say("drain.emptyDirs")} on={emptyDirs} off={active} onChange={setEmptyDirs} />}
             {active && drain && <p className="sub">{say("drain.active", { count: drain.remaining })}</p>}
-            <div role="status">{done ? say("drain.done") : ended && !busy ? say("drain.ended") : ""}</div>
+            <div role="status">{done ? say("drain.done") : ended && !busy ? say("drain.ended", { count: drain?.remaining ?? 0 }) : ""}</div>
             <DoesTheSame kubectl={order.kubectl} curl={curl(order)} />
             {error && <Failure error={error} />}
           </div>

@@ -68,6 +68,6 @@ export const deletion = {
   "drain.alone": "Also evict pods that nothing creates again: they are lost",
   "drain.emptyDirs": "Also evict pods with emptyDir volumes: their data is lost",
   "drain.active": "{count} {count|pod has|pods have} to go. It goes on as long as this dialog is open.",
-  "drain.ended": "The drain has ended. The node stays cordoned.",
+  "drain.ended": "The drain has ended, and {count} {count|pod that has to go is|pods that have to go are} still there. The node stays cordoned.",
   "drain.done": "The node is drained. It stays cordoned.",
 } as const;

@@ -69,6 +69,6 @@ export const deletion: Record<keyof typeof english, string> = {
   "drain.alone": "同时驱逐不会被重新创建的 Pod：它们会丢失",
   "drain.emptyDirs": "同时驱逐使用 emptyDir 卷的 Pod：其中的数据会丢失",
   "drain.active": "还有 {count} 个 Pod 要离开。只要此对话框打开，腾空就会继续。",
-  "drain.ended": "腾空已结束。该节点仍不可调度。",
+  "drain.ended": "腾空已结束，还有 {count} 个 Pod 没有离开。该节点仍不可调度。",
   "drain.done": "该节点已腾空，仍不可调度。",
 };
