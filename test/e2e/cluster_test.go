@@ -85,9 +85,16 @@ func TestClusterOfTheArticle(t *testing.T) {
 
 	write(rkeConfig + "ssh_agent_auth: true\n")
 	write(strings.Replace(rkeConfig, "services:", "- {address: 10.200.0.8, user: ubuntu, role: [worker]}\nservices:", 1))
-	c.clusterBecomes(t, "the second node is there", func(cluster *clusterprovisionerv1alpha1.Cluster) bool {
+	cluster = c.clusterBecomes(t, "the second node is there", func(cluster *clusterprovisionerv1alpha1.Cluster) bool {
 		return ready(cluster) && cluster.Status.Nodes != nil && cluster.Status.Nodes.Desired == 2 && cluster.Status.Nodes.Ready == 2
 	})
+	var listed []string
+	for _, node := range cluster.Status.Nodes.Items {
+		listed = append(listed, fmt.Sprintf("%s %s %s", node.Name, node.Ready, strings.Join(node.Roles, ",")))
+	}
+	if got := strings.Join(listed, "; "); got != "10.200.0.7 True controlplane,etcd,worker; 10.200.0.8 True worker" {
+		t.Errorf("the status lists the nodes %s", got)
+	}
 
 	c.do(t, "delete", "cluster.clusterprovisioner.rke.io", "clusteraws", "--timeout=60s")
 	if list := c.Run(t.Context(), c.Devcluster, "list"); strings.Contains(list.Out, "clusteraws") {

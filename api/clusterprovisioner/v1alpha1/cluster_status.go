@@ -44,7 +44,7 @@ type ClusterStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// Nodes counts the cluster's nodes.
+	// Nodes counts the cluster's nodes and lists them.
 	// +optional
 	Nodes *ClusterNodes `json:"nodes,omitempty"`
 
@@ -79,7 +79,7 @@ type ClusterStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// ClusterNodes counts a cluster's nodes.
+// ClusterNodes counts a cluster's nodes and lists them.
 type ClusterNodes struct {
 	// Desired is how many nodes the configuration names.
 	// +optional
@@ -90,6 +90,72 @@ type ClusterNodes struct {
 	// +optional
 	// +kubebuilder:default=0
 	Ready int32 `json:"ready"`
+
+	// Total is how many nodes and machines there are to list: the nodes of the cluster, and the machines that the configuration
+	// names and that are not among them.
+	// +optional
+	Total int32 `json:"total,omitempty"`
+
+	// Items are these nodes and machines, those that are not ready first, and then by name: at most 100, see total.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=100
+	Items []ClusterNode `json:"items,omitempty"`
+}
+
+// Reasons of machines that the configuration names and that are not known as nodes of the cluster.
+const (
+	// NodeNotJoined is the reason of a machine that is not a node of the cluster.
+	NodeNotJoined = "NotJoined"
+	// NodeNotProbed is the reason of a machine while the nodes of the cluster are not known.
+	NodeNotProbed = "NotProbed"
+)
+
+// ClusterNode is a node of the cluster as its API server tells of it, or a machine that the configuration names and that is not known as
+// a node.
+type ClusterNode struct {
+	// Name is the name of the node. That of a machine is the one that the configuration gives it.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// Address is the internal IP address of the node, or the address that the configuration has for the machine.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Address string `json:"address,omitempty"`
+
+	// Roles are what kubectl shows as ROLES, sorted: the labels node-role.kubernetes.io/<role>. Those of a machine are from the
+	// configuration.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=63
+	Roles []string `json:"roles,omitempty"`
+
+	// Ready is the status of the node's condition Ready. It is Unknown for a machine that is not known as a node.
+	// +required
+	// +kubebuilder:validation:Enum=True;False;Unknown
+	Ready metav1.ConditionStatus `json:"ready"`
+
+	// Reason is the reason of the condition Ready if that is not True, or says why a machine is not known as a node: NotJoined, or
+	// NotProbed while the nodes of the cluster are not known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Reason string `json:"reason,omitempty"`
+
+	// Unschedulable is true if the node is cordoned.
+	// +optional
+	Unschedulable bool `json:"unschedulable,omitempty"`
+
+	// Version is the version of the node's kubelet.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Version string `json:"version,omitempty"`
+
+	// Since is when the condition Ready last changed its status.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
 }
 
 // Action is what a run of a tool is for.

@@ -23,5 +23,6 @@
 // and before it recorded that starts the same run again, and the provisioner recognizes it. The status says that a run has ended only
 // after what the run left has been saved.
 //
-// The prober asks each cluster's API server from a goroutine of its own, outside of the workers (prober.go).
+// The prober asks each cluster's API server from a goroutine of its own, outside of the workers (prober.go). The status lists the nodes that it
+// answers with, beside machines of the configuration that are not among them (nodes.go).
 package cluster

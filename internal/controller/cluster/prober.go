@@ -10,10 +10,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -22,6 +22,7 @@ import (
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // health is what the probes of a cluster found.
@@ -31,9 +32,19 @@ type health struct {
 	ready bool
 	// message says why it is not ready.
 	message string
-	// version and endpoint of its API server, and how many of its nodes are ready.
+	// version and endpoint of its API server.
 	version, endpoint string
-	readyNodes        int32
+	// nodes are those of the cluster, by name. listed is false until they have been read.
+	nodes  []node
+	listed bool
+	// unlisted says why they could not be read the last time; empty if they could.
+	unlisted string
+}
+
+// same reports whether two probes have found the same. What a status does not show is in neither: the heartbeats of nodes wake nobody.
+func (h health) same(other health) bool {
+	return h.known == other.known && h.ready == other.ready && h.message == other.message && h.version == other.version &&
+		h.endpoint == other.endpoint && h.listed == other.listed && h.unlisted == other.unlisted && slices.Equal(h.nodes, other.nodes)
 }
 
 // Prober probes the health of clusters, each in a goroutine and at an interval of its own, outside of the workers. It implements
@@ -140,7 +151,8 @@ func (p *Prober) Watch(cluster *clusterprovisionerv1alpha1.Cluster, kubeconfig [
 		have.end()
 	}
 	p.probes[cluster.UID] = &probe{
-		name: cluster.Name, key: key, client: client, spec: cluster.Spec.Health, state: health{endpoint: target.Host},
+		name: cluster.Name, key: key, client: client, spec: cluster.Spec.Health,
+		state: health{endpoint: status.Clip(target.Host, maxEndpoint)},
 	}
 	select {
 	case p.added <- struct{}{}:
@@ -184,7 +196,7 @@ func (p *probe) loop(ctx context.Context, wake func(string), after func(time.Dur
 		if ctx.Err() != nil {
 			return
 		}
-		if now != before {
+		if !now.same(before) {
 			p.set(now)
 			wake(p.name)
 		}
@@ -230,18 +242,12 @@ func (p *probe) ask(ctx context.Context) error {
 // details reads the version and the nodes. What cannot be read stays as it was.
 func (p *probe) details(ctx context.Context, state *health) {
 	if version, err := p.client.Discovery().ServerVersion(); err == nil {
-		state.version = version.GitVersion
+		state.version = status.Clip(version.GitVersion, maxVersion)
 	}
-	nodes, err := p.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+	nodes, err := p.list(ctx)
 	if err != nil {
+		state.unlisted = status.Clip(provision.Redact(err.Error()), maxUnlisted)
 		return
 	}
-	state.readyNodes = 0
-	for i := range nodes.Items {
-		for _, condition := range nodes.Items[i].Status.Conditions {
-			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-				state.readyNodes++
-			}
-		}
-	}
+	state.nodes, state.listed, state.unlisted = nodes, true, ""
 }

@@ -6,6 +6,7 @@ package cluster
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -68,6 +69,32 @@ func TestAClusterIsNotProbedAnyMoreAndStaysHealthy(t *testing.T) {
 	}
 	before := asked.Load()
 	testkit.Eventually(t, "it is probed again", func() bool { return asked.Load() > before+4 }) // more than one probe can have been sent already
+}
+
+// TestAttackAVersionFitsIntoNoStatus is about whoever answers under the address of a kubeconfig: a version or an address that the schema refuses kept the whole
+// status from being written.
+func TestAttackAVersionFitsIntoNoStatus(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/version") {
+			_, _ = w.Write([]byte(`{"gitVersion": "v1.37.1\u001b` + strings.Repeat("x", 1<<20) + `"}`))
+		}
+	}))
+	defer server.Close()
+	prober := NewProber()
+	stop := testkit.Background(t, prober.Start)
+	defer stop()
+	raw, err := clientcmd.Write(kubeconfigOf(&rest.Config{Host: server.URL + "/" + strings.Repeat("x", 600)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := prober.Watch(build.Cluster("one").UID("u").Obj(), raw); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the version is known", func() bool { return prober.healthOf("u").version != "" })
+	if found := prober.healthOf("u"); len(found.version) > maxVersion || strings.Contains(found.version, "\x1b") || len(found.endpoint) > maxEndpoint {
+		t.Errorf("the version is %q, and the address has %d bytes", found.version, len(found.endpoint))
+	}
 }
 
 // unusable returns a kubeconfig that nothing can be asked with, although it can be read: its authority is no certificate.

@@ -5,7 +5,7 @@ package cluster
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +20,11 @@ import (
 
 // Bounds of texts in the status, in bytes, as its schema says.
 const (
-	maxStage   = 256
-	maxMessage = 1024
-	maxSummary = 4096
+	maxVersion  = 128
+	maxStage    = 256
+	maxEndpoint = 512
+	maxMessage  = 1024
+	maxSummary  = 4096
 )
 
 // declaration lists the conditions that Ready depends on, the most important first.
@@ -81,11 +83,40 @@ func report(pass *scope) {
 	if seen.health.endpoint != "" {
 		written.Endpoint = seen.health.endpoint
 	}
-	if len(seen.config.Nodes) > 0 || seen.health.known {
-		written.Nodes = &clusterprovisionerv1alpha1.ClusterNodes{
-			Desired: int32(min(len(seen.config.Nodes), math.MaxInt32)), Ready: seen.health.readyNodes,
+	reportNodes(pass)
+}
+
+// reportNodes lists the nodes. A manager that has just taken over has not listed them: until it has, what the manager before it found holds, as for
+// Healthy. Of a cluster that is being removed nothing holds: nobody probes it, and the tool takes it apart.
+func reportNodes(pass *scope) {
+	written, seen := &pass.Object.Status, pass.seen
+	kept := pass.Object.DeletionTimestamp.IsZero() && probes(pass) && wereListed(written.Nodes)
+	switch {
+	case !seen.health.listed && kept:
+		if len(seen.config.Nodes) > 0 {
+			written.Nodes.Desired = count(seen.config.Nodes)
 		}
+	case len(seen.config.Nodes) > 0 || seen.health.known:
+		written.Nodes = nodesOf(seen.config.Nodes, seen.health.nodes, seen.health.listed)
 	}
+}
+
+// probes reports whether there is something to probe the cluster with.
+func probes(pass *scope) bool {
+	refused := pass.decision.refused
+	return len(pass.seen.probed()) > 0 && (refused == nil || refused.reason != clusterprovisionerv1alpha1.ReasonKubeconfigInvalid)
+}
+
+// wereListed reports whether nodes of the cluster have been listed, also by a version of Windlass that only counted them.
+func wereListed(nodes *clusterprovisionerv1alpha1.ClusterNodes) bool {
+	return nodes != nil && (nodes.Ready > 0 || len(nodes.Items) > 0) && !areUnknown(nodes)
+}
+
+// areUnknown reports whether the status says that the nodes have not been listed.
+func areUnknown(nodes *clusterprovisionerv1alpha1.ClusterNodes) bool {
+	return slices.ContainsFunc(nodes.Items, func(item clusterprovisionerv1alpha1.ClusterNode) bool {
+		return item.Reason == clusterprovisionerv1alpha1.NodeNotProbed
+	})
 }
 
 // timeOf returns a time for the status, which has whole seconds; nil for none.
@@ -203,15 +234,13 @@ func markKubeconfig(marks *status.Marks, pass *scope) {
 func markHealthy(marks *status.Marks, pass *scope) {
 	state, found := pass.seen.health, metav1.ConditionUnknown
 	before := apimeta.FindStatusCondition(pass.Before.Status.Conditions, clusterprovisionerv1alpha1.ConditionHealthy)
-	refused := pass.decision.refused
-	probes := len(pass.seen.probed()) > 0 && (refused == nil || refused.reason != clusterprovisionerv1alpha1.ReasonKubeconfigInvalid)
-	if before != nil && probes {
+	if before != nil && probes(pass) {
 		found = before.Status
 	}
 	switch {
 	case state.ready, !state.known && found == metav1.ConditionTrue:
 		marks.True(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonAnswering, "")
-		marks.Reach(status.ReasonReady, answer(pass.Object.Status))
+		marks.Reach(status.ReasonReady, answer(pass.Object.Status, state.unlisted))
 	case !state.known && found == metav1.ConditionFalse:
 		marks.False(clusterprovisionerv1alpha1.ConditionHealthy, before.Reason, before.Message)
 	case !state.known:
@@ -221,13 +250,33 @@ func markHealthy(marks *status.Marks, pass *scope) {
 	}
 }
 
-// answer says what a healthy cluster answers.
-func answer(written clusterprovisionerv1alpha1.ClusterStatus) string {
-	who := strings.TrimSpace("Kubernetes " + written.KubernetesVersion)
-	if nodes := written.Nodes; nodes != nil {
-		return fmt.Sprintf("%s answers at %s, and %d of its nodes are Ready", who, written.Endpoint, nodes.Ready)
+// answer says what a healthy cluster answers. unlisted says why it does not list its nodes, if so.
+func answer(written clusterprovisionerv1alpha1.ClusterStatus, unlisted string) string {
+	said := strings.TrimSpace("Kubernetes "+written.KubernetesVersion) + " answers at " + written.Endpoint
+	if nodes := written.Nodes; nodes != nil && !areUnknown(nodes) {
+		said += fmt.Sprintf(", and %d of its nodes are Ready", nodes.Ready) + unready(nodes.Items)
 	}
-	return fmt.Sprintf("%s answers at %s", who, written.Endpoint)
+	if unlisted != "" {
+		said += ". It does not list its nodes: " + unlisted
+	}
+	return said
+}
+
+// unready names a few nodes that are not Ready. A machine that is not a node is not meant.
+func unready(items []clusterprovisionerv1alpha1.ClusterNode) string {
+	var names []string
+	for _, item := range items {
+		if item.Ready != metav1.ConditionTrue && !isOurs(item.Reason) {
+			names = append(names, item.Name)
+		}
+	}
+	switch most := 3; {
+	case len(names) == 0:
+		return ""
+	case len(names) > most:
+		return ". Not Ready: " + strings.Join(names[:most], ", ") + " and others"
+	}
+	return ". Not Ready: " + strings.Join(names, ", ")
 }
 
 func markDegraded(marks *status.Marks, pass *scope) {

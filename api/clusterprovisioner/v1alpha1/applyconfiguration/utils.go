@@ -18,6 +18,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 	// Group=clusterprovisioner.rke.io, Version=v1alpha1
 	case v1alpha1.SchemeGroupVersion.WithKind("Cluster"):
 		return &clusterprovisionerv1alpha1.ClusterApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ClusterNode"):
+		return &clusterprovisionerv1alpha1.ClusterNodeApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ClusterNodes"):
 		return &clusterprovisionerv1alpha1.ClusterNodesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ClusterReference"):

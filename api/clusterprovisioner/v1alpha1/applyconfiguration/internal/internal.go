@@ -52,6 +52,36 @@ var schemaYAML = typed.YAMLObject(`types:
           reason: NotObserved
           status: Unknown
           type: Ready
+- name: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.ClusterNode
+  map:
+    fields:
+    - name: address
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: ready
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ConditionStatus
+    - name: reason
+      type:
+        scalar: string
+    - name: roles
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: since
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: unschedulable
+      type:
+        scalar: boolean
+    - name: version
+      type:
+        scalar: string
 - name: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.ClusterNodes
   map:
     fields:
@@ -59,10 +89,21 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
       default: 0
+    - name: items
+      type:
+        list:
+          elementType:
+            namedType: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.ClusterNode
+          elementRelationship: associative
+          keys:
+          - name
     - name: ready
       type:
         scalar: numeric
       default: 0
+    - name: total
+      type:
+        scalar: numeric
 - name: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.ClusterReference
   map:
     fields:

@@ -5,12 +5,17 @@ package v1alpha1
 // ClusterNodesApplyConfiguration represents a declarative configuration of the ClusterNodes type for use
 // with apply.
 //
-// ClusterNodes counts a cluster's nodes.
+// ClusterNodes counts a cluster's nodes and lists them.
 type ClusterNodesApplyConfiguration struct {
 	// Desired is how many nodes the configuration names.
 	Desired *int32 `json:"desired,omitempty"`
 	// Ready is how many nodes of the cluster are ready.
 	Ready *int32 `json:"ready,omitempty"`
+	// Total is how many nodes and machines there are to list: the nodes of the cluster, and the machines that the configuration
+	// names and that are not among them.
+	Total *int32 `json:"total,omitempty"`
+	// Items are these nodes and machines, those that are not ready first, and then by name: at most 100, see total.
+	Items []ClusterNodeApplyConfiguration `json:"items,omitempty"`
 }
 
 // ClusterNodesApplyConfiguration constructs a declarative configuration of the ClusterNodes type for use with
@@ -32,5 +37,26 @@ func (b *ClusterNodesApplyConfiguration) WithDesired(value int32) *ClusterNodesA
 // If called multiple times, the Ready field is set to the value of the last call.
 func (b *ClusterNodesApplyConfiguration) WithReady(value int32) *ClusterNodesApplyConfiguration {
 	b.Ready = &value
+	return b
+}
+
+// WithTotal sets the Total field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Total field is set to the value of the last call.
+func (b *ClusterNodesApplyConfiguration) WithTotal(value int32) *ClusterNodesApplyConfiguration {
+	b.Total = &value
+	return b
+}
+
+// WithItems adds the given value to the Items field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Items field.
+func (b *ClusterNodesApplyConfiguration) WithItems(values ...*ClusterNodeApplyConfiguration) *ClusterNodesApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithItems")
+		}
+		b.Items = append(b.Items, *values[i])
+	}
 	return b
 }

@@ -28,7 +28,7 @@ type ClusterStatusApplyConfiguration struct {
 	KubernetesVersion *string `json:"kubernetesVersion,omitempty"`
 	// Endpoint is the address of the cluster's API server.
 	Endpoint *string `json:"endpoint,omitempty"`
-	// Nodes counts the cluster's nodes.
+	// Nodes counts the cluster's nodes and lists them.
 	Nodes *ClusterNodesApplyConfiguration `json:"nodes,omitempty"`
 	// LastOperation is the run of the tool that is under way, or the last one.
 	LastOperation *OperationApplyConfiguration `json:"lastOperation,omitempty"`
