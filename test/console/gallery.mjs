@@ -13,7 +13,7 @@ const pages = [
   // Of events those of the picture's namespace: the API server, too, tells of what it does.
   "/", ...lists.map((kind) => (kind === "events" ? `/events?ns=${n}` : `/${kind}`)), "/nodes?open=worker-08", `/virtualmachines?open=${n}/runner-01`, "/nodes/gpu-05", "/nodepools/gpu", `/podsets/${n}/train`,
   `/podsets/${n}/train?tab=related`, `/podsets/${n}/train?tab=events`, `/podsets/${n}/train?tab=yaml`, `/deployments/${n}/shop`, `/services/${n}/shop`,
-  `/virtualmachines/${n}/runner-01`, `/virtualmachines/${n}/runner-06`, "/clusters/staging", "/kubeconfigs/viewer", `/podbuggertools/${n}/shell`, `/namespaces/${n}`,
+  `/virtualmachines/${n}/runner-01`, `/virtualmachines/${n}/runner-06`, "/clusters/staging", "/clusters/staging?tab=nodes", "/kubeconfigs/viewer", `/podbuggertools/${n}/shell`, `/namespaces/${n}`,
   `/create/podsets?ns=${n}`, "/create/nodepools", "/nothing",
 ];
 

@@ -51,6 +51,12 @@ func hang(t *testing.T, h *testkit.Harness) stage.World {
 	}
 	cluster.Status = clusterprovisionerv1alpha1.ClusterStatus{
 		ObservedGeneration: 1, Plan: &clusterprovisionerv1alpha1.Plan{ID: "5f2c", Summary: "control-01: added (controlplane, etcd)\nworker-01: removed (worker)\nservices: kubelet", Destructive: true},
+		Nodes: &clusterprovisionerv1alpha1.ClusterNodes{Desired: 4, Ready: 2, Total: 4, Items: []clusterprovisionerv1alpha1.ClusterNode{
+			{Name: "worker-02", Address: "10.30.2.2", Roles: []string{"worker"}, Ready: metav1.ConditionUnknown, Reason: clusterprovisionerv1alpha1.NodeNotJoined},
+			{Name: "worker-03", Address: "10.30.2.3", Roles: []string{"worker"}, Ready: metav1.ConditionFalse, Reason: "KubeletNotReady", Version: "v1.37.1", Since: &long},
+			{Name: "control-01", Address: "10.30.1.1", Roles: []string{"controlplane", "etcd"}, Ready: metav1.ConditionTrue, Version: "v1.37.1", Since: &long},
+			{Name: "worker-01", Address: "10.30.2.1", Roles: []string{"worker"}, Ready: metav1.ConditionTrue, Unschedulable: true, Version: "v1.37.1", Since: &long},
+		}},
 		Conditions: []metav1.Condition{waits("Ready", metav1.ConditionFalse), waits("Reconciling", metav1.ConditionTrue)},
 	}
 	must(t, h.Live.Status().Update(t.Context(), cluster))

@@ -8,7 +8,7 @@ export const objects = [
   "/nodes/worker-08", "/nodepools/archive", `/podsets/${n}/train`, `/deployments/${n}/shop`, `/services/${n}/shop`, `/virtualmachines/${n}/bench`, `/virtualmachines/${n}/crash`,
   "/clusters/staging", "/clusters/lab", "/kubeconfigs/viewer", "/podbuggertools/default/shell", `/namespaces/${n}`,
   "/nodepools/archive?tab=why", `/podsets/${n}/train?tab=why`, `/podsets/${n}/train?tab=related`, `/podsets/${n}/train?tab=events`, `/podsets/${n}/train?tab=yaml`,
-  "/clusters/lab?tab=logs", `/virtualmachines/${n}/crash?tab=logs`,
+  "/clusters/staging?tab=nodes", "/clusters/lab?tab=nodes", "/clusters/lab?tab=logs", `/virtualmachines/${n}/crash?tab=logs`,
 ];
 
 export const pages = ["/", ...lists.map((kind) => `/${kind}`), "/nodes?open=worker-08", ...objects];

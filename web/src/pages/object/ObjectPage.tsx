@@ -7,12 +7,13 @@ import { useLanguage, useSay, type Key } from "../../i18n";
 import { type Kind, kindOf } from "../../kinds/registry";
 import { useFilled, useLast } from "../../live/hooks";
 import { useTitle } from "../../live/needs";
-import { OfPage } from "../../live/page";
+import { OfPage, useShown } from "../../live/page";
 import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
 import { statusOf, withoutStatus } from "../../status/status";
 import { NotFound } from "../NotFound";
 import { Conditions, Facts, InTheShell, Labels, Wants } from "./Aside";
+import { totalOf } from "./cluster/nodes";
 import { EditButton } from "./EditButton";
 import { ObjectEvents, useObjectEvents } from "./ObjectEvents";
 import { PoolsButton } from "./node/PoolsButton";
@@ -25,6 +26,7 @@ const Why = later(async () => (await import("./Why")).Why);
 const Relatives = later(async () => (await import("./Relatives")).Relatives);
 const EditPage = later(async () => (await import("../edit/EditPage")).EditPage);
 const Users = later(async () => (await import("./pool/Users")).Users);
+const Nodes = later(async () => (await import("./cluster/Nodes")).Nodes);
 const Logs = later(async () => (await import("./Logs")).Logs);
 const Terminals = later(async () => (await import("./Terminals")).Terminals);
 
@@ -48,6 +50,7 @@ function tabsOf(kind: Kind): { id: string; key: Key }[] {
     { id: "", key: "tab.summary" as const },
     ...(kind.explained ? [{ id: "why", key: "tab.why" as const }] : []),
     ...(kind.plural === "nodepools" ? [{ id: "users", key: "tab.users" as const }] : []),
+    ...(kind.plural === "clusters" ? [{ id: "nodes", key: "tab.nodes" as const }] : []),
     ...(withLogs.includes(kind.plural) ? [{ id: "logs", key: "tab.logs" as const }] : []),
     ...(withTerminal.includes(kind.plural) ? [{ id: "terminal", key: "tab.terminal" as const }] : []),
     { id: "events", key: "tab.events" }, { id: "related", key: "tab.related" }, { id: "yaml", key: "tab.yaml" },
@@ -85,6 +88,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
             {tab === "events" && <Panel title={say("tab.events")} flush><ObjectEvents kind={kind} namespace={namespace} name={name} /></Panel>}
             {tab === "related" && <Relatives kind={kind} object={object} />}
             {tab === "users" && kind.plural === "nodepools" && <Users name={name} />}
+            {tab === "nodes" && kind.plural === "clusters" && <Nodes name={name} />}
             {tab === "logs" && <Logs kind={kind} object={object} />}
             {tab === "terminal" && <Terminals kind={kind} object={object} />}
           </Later>
@@ -106,10 +110,12 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
 function Tabs({ kind, namespace, name, tab }: { kind: Kind; namespace: string | undefined; name: string; tab: string }) {
   const say = useSay();
   const events = useObjectEvents(kind, namespace, name).length;
+  const nodes = totalOf(useShown("clusters", namespace, name));
+  const counts: Record<string, number> = { events, nodes };
   return (
     <nav className="tabs" aria-label={say("object.tabs", { name })}>
       {tabsOf(kind).map(({ id, key }) => (
-        <Link key={id} to="." search={(before) => ({ ...before, tab: id === "" ? undefined : id })} activeOptions={{ exact: true, includeSearch: true }} data-chosen={id === tab} aria-current={id === tab ? "page" : undefined}>{say(key)}{id === "events" && events > 0 && <span>{events}</span>}</Link>
+        <Link key={id} to="." search={(before) => ({ ...before, tab: id === "" ? undefined : id })} activeOptions={{ exact: true, includeSearch: true }} data-chosen={id === tab} aria-current={id === tab ? "page" : undefined}>{say(key)}{(counts[id] ?? 0) > 0 && <span>{counts[id]}</span>}</Link>
       ))}
     </nav>
   );

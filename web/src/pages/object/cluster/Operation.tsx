@@ -9,7 +9,7 @@ import { useShown } from "../../../live/page";
 import { LogView } from "../../../logs/LogView";
 import { clock } from "../../../status/age";
 import { Attempts } from "./Attempts";
-import { type Said, saidIn, stagesOf } from "./stages";
+import { isWithin, type Said, saidIn, stagesOf } from "./stages";
 import { Timeline } from "./Timeline";
 
 type Run = Pick<Schemas["Run"], "id" | "action" | "phase"> & { startTime?: string; endTime?: string; reason?: string };
@@ -24,7 +24,9 @@ function useSaid(name: string, run: Run | undefined): readonly Said[] {
   const events = useObjects("events");
   const runs = run !== undefined && run.endTime === undefined;
   const log = useQuery({
-    queryKey: ["runlog", name, run?.id ?? ""], enabled: run?.startTime !== undefined, retry: false, refetchInterval: runs ? 5000 : false, staleTime: runs ? 0 : Infinity,
+    // Once more when it has ended: what it said last is not in what was read before.
+    queryKey: ["runlog", name, run?.id ?? "", run?.endTime ?? ""], enabled: run?.startTime !== undefined, retry: false, refetchInterval: runs ? 5000 : false, staleTime: runs ? 0 : Infinity,
+    placeholderData: (before: string | undefined, query) => (query?.queryKey[2] === run?.id ? before : undefined),
     queryFn: ({ signal }) => text(`/v1/clusters/${encodeURIComponent(name)}/log${query({ run: run?.id })}`, signal),
   });
   return useMemo(() => {
@@ -34,7 +36,7 @@ function useSaid(name: string, run: Run | undefined): readonly Said[] {
     const end = run?.endTime ? Date.parse(run.endTime) : Infinity;
     return events.filter(({ involvedObject: of, reason }) => of.kind === "Cluster" && of.name === name && reason === "Stage")
       .map((event): Said => ({ time: Date.parse(event.eventTime ?? event.firstTimestamp ?? ""), text: event.message ?? "" }))
-      .filter(({ time }) => time >= start - 1000 && time <= end);
+      .filter(({ time }) => time >= start - 1000 && isWithin(time, end));
   }, [log.data, events, name, run?.startTime, run?.endTime]);
 }
 

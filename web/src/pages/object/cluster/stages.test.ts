@@ -9,12 +9,17 @@ test("stages are read from what RKE, devcluster and logrus print", () => {
 });
 
 test("a stage lasts until the next begins, and the last one until the run ends", () => {
-  const said = [{ time: 0, text: "[a] one" }, { time: 5, text: "[a] two" }, { time: 10, text: "[b] one" }, { time: 99, text: "[c] late" }];
+  const said = [{ time: 0, text: "[a] one" }, { time: 5, text: "[a] two" }, { time: 10, text: "[b] one" }, { time: 9999, text: "[c] late" }];
   expect(stagesOf(said, 0, 30)).toEqual([{ name: "a", from: 0, until: 10 }, { name: "b", from: 10, until: 30 }]);
 });
 
+test("a run that is over within a second has its stages", () => {
+  const said = [{ time: 0, text: "[a] one" }, { time: 400, text: "[b] one" }];
+  expect(stagesOf(said, 0, 0).map(({ name }) => name)).toEqual(["a", "b"]);
+});
+
 test("stages follow each other without gaps, inside the run", () => {
-  fc.assert(fc.property(fc.array(fc.record({ time: fc.integer({ min: -10, max: 120 }), text: fc.constantFrom("[a] x", "[b] y", "c", "") })), (said) => {
+  fc.assert(fc.property(fc.array(fc.record({ time: fc.integer({ min: -10, max: 1200 }), text: fc.constantFrom("[a] x", "[b] y", "c", "") })), (said) => {
     const stages = stagesOf(said, 0, 100);
     stages.forEach((stage, index) => {
       expect(stage.from).toBeGreaterThanOrEqual(0);

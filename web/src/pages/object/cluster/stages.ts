@@ -36,12 +36,17 @@ export function stageName(text: string): string {
   return /^\[([^\]]+)\]/.exec(text)?.[1] ?? text.replace(/[.\s]+$/, "");
 }
 
+/** Whether something was said before a run ended. Its end is known to the second, in which much can be said. */
+export function isWithin(time: number, end: number): boolean {
+  return time < end + 1000;
+}
+
 /** The stages of a run in the order in which they began. What a tool says again while it is at it is the same stage. */
 export function stagesOf(said: readonly Said[], start: number, end: number): Stage[] {
   const out: Stage[] = [];
   for (const { time, text } of [...said].sort((a, b) => a.time - b.time)) {
-    if (text === "" || time > end) continue;
-    const from = Math.max(time, start);
+    if (text === "" || !isWithin(time, end)) continue;
+    const from = Math.min(Math.max(time, start), end);
     const name = stageName(text);
     const last = out.at(-1);
     if (last?.name === name) continue;
