@@ -35,9 +35,10 @@ const (
 )
 
 // CacheOptions returns what the caches keep. A Node of a real cluster has about 14 KiB, most of it images, of which the
-// controllers read about 2; a Pod is watched for where it runs and whether it lives. Nothing that comes from these
-// caches may be sent back as a whole: it would erase what was left out.
+// controllers read about 2; a Pod is watched for where it runs and whether it lives. What many of them have in common is in memory once. Nothing
+// that comes from these caches may be sent back as a whole: it would erase what was left out.
 func CacheOptions(scheme *runtime.Scheme) cache.Options {
+	in := newInterner()
 	return cache.Options{
 		Scheme:           scheme,
 		NewInformer:      NewInformer,
@@ -46,14 +47,14 @@ func CacheOptions(scheme *runtime.Scheme) cache.Options {
 			&appsv1.Deployment{}:            {Transform: trimDeployment},
 			&policyv1.PodDisruptionBudget{}: {Transform: trimBudget},
 			&appsv1alpha1.PodSet{}:          {Transform: trimPodSet},
-			&corev1.Node{}:                  {Transform: trimNode},
+			&corev1.Node{}:                  {Transform: trimNode(in)},
 
 			&appsv1alpha1.PodBuggerTool{}:            {Transform: trimNotes},
 			&cloudnativev1alpha1.VirtualMachine{}:    {Transform: trimNotes},
 			&clusterprovisionerv1alpha1.Cluster{}:    {Transform: trimNotes},
 			&clusterprovisionerv1alpha1.Kubeconfig{}: {Transform: trimNotes},
 			&corev1.Pod{}: {
-				Transform: trimPod,
+				Transform: trimPod(in),
 				Label:     labels.SelectorFromSet(labels.Set{appsv1alpha1.LabelApp: appsv1alpha1.LabelAppValue}),
 			},
 		},
@@ -80,23 +81,27 @@ func trimNotes(object any) (any, error) {
 }
 
 // trimNode keeps identity, labels, annotations, taints, and of the status what pools add up.
-func trimNode(object any) (any, error) {
-	node, ok := object.(*corev1.Node)
-	if !ok {
-		return object, nil
+func trimNode(in *interner) func(any) (any, error) {
+	return func(object any) (any, error) {
+		node, ok := object.(*corev1.Node)
+		if !ok {
+			return object, nil
+		}
+		annotations := node.Annotations
+		node.ObjectMeta = trimMeta(&node.ObjectMeta)
+		node.Annotations = shorten(annotations)
+		node.Spec = corev1.NodeSpec{Taints: node.Spec.Taints, Unschedulable: node.Spec.Unschedulable}
+		node.Status = corev1.NodeStatus{
+			Capacity:        in.resources(node.Status.Capacity),
+			Allocatable:     in.resources(node.Status.Allocatable),
+			Addresses:       node.Status.Addresses,
+			RuntimeHandlers: node.Status.RuntimeHandlers,
+			Conditions:      readyOnly(node.Status.Conditions),
+		}
+		in.meta(&node.ObjectMeta)
+		in.taints(node.Spec.Taints)
+		return node, nil
 	}
-	annotations := node.Annotations
-	node.ObjectMeta = trimMeta(&node.ObjectMeta)
-	node.Annotations = shorten(annotations)
-	node.Spec = corev1.NodeSpec{Taints: node.Spec.Taints, Unschedulable: node.Spec.Unschedulable}
-	node.Status = corev1.NodeStatus{
-		Capacity:        node.Status.Capacity,
-		Allocatable:     node.Status.Allocatable,
-		Addresses:       node.Status.Addresses,
-		RuntimeHandlers: node.Status.RuntimeHandlers,
-		Conditions:      readyOnly(node.Status.Conditions),
-	}
-	return node, nil
 }
 
 // readyOnly keeps the Ready condition without its heartbeat, which changes without meaning anything.
@@ -110,15 +115,18 @@ func readyOnly(conditions []corev1.NodeCondition) []corev1.NodeCondition {
 }
 
 // trimPod keeps identity, labels, owners, the node and the phase.
-func trimPod(object any) (any, error) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok {
-		return object, nil
+func trimPod(in *interner) func(any) (any, error) {
+	return func(object any) (any, error) {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			return object, nil
+		}
+		pod.ObjectMeta = trimMeta(&pod.ObjectMeta)
+		pod.Spec = corev1.PodSpec{NodeName: in.one(pod.Spec.NodeName), RuntimeClassName: pod.Spec.RuntimeClassName}
+		pod.Status = corev1.PodStatus{Phase: pod.Status.Phase}
+		in.meta(&pod.ObjectMeta)
+		return pod, nil
 	}
-	pod.ObjectMeta = trimMeta(&pod.ObjectMeta)
-	pod.Spec = corev1.PodSpec{NodeName: pod.Spec.NodeName, RuntimeClassName: pod.Spec.RuntimeClassName}
-	pod.Status = corev1.PodStatus{Phase: pod.Status.Phase}
-	return pod, nil
 }
 
 // droppedBytes is the annotation with which the caches note the size of what they dropped. A key with two slashes is invalid for API servers,

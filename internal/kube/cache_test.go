@@ -30,7 +30,7 @@ import (
 func TestTrimNodeKeepsWhatControllersRead(t *testing.T) {
 	t.Parallel()
 	taints := []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
-	got, err := trimNode(&corev1.Node{
+	got, err := trimNode(newInterner())(&corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"a": "b"},
 			Annotations: map[string]string{
@@ -237,10 +237,10 @@ func TestTransformsCanBeRepeated(t *testing.T) {
 		transform func(any) (any, error)
 		object    client.Object
 	}{
-		"Node": {trimNode, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: long}, Status: corev1.NodeStatus{
+		"Node": {trimNode(newInterner()), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: long}, Status: corev1.NodeStatus{
 			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Message: "dropped"}},
 		}}},
-		"Pod":        {trimPod, &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n", HostIPC: true}}},
+		"Pod":        {trimPod(newInterner()), &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n", HostIPC: true}}},
 		"Deployment": {trimDeployment, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Annotations: long}}},
 		"Deployment, too large": {trimDeployment, &appsv1.Deployment{
 			ObjectMeta: metav1.ObjectMeta{OwnerReferences: ownedBy("u")}, Spec: appsv1.DeploymentSpec{Template: *large},
@@ -300,7 +300,7 @@ func TestTrimDeploymentKeepsWhatControllersRead(t *testing.T) {
 
 func TestTransformsPassOnWhatTheyDoNotKnow(t *testing.T) {
 	t.Parallel()
-	for _, transform := range []func(any) (any, error){trimNode, trimPod, trimDeployment, trimBudget, trimPodSet, trimNotes} {
+	for _, transform := range []func(any) (any, error){trimNode(newInterner()), trimPod(newInterner()), trimDeployment, trimBudget, trimPodSet, trimNotes} {
 		if got, err := transform("tombstone"); err != nil || got != "tombstone" {
 			t.Errorf("got %v, %v", got, err)
 		}
