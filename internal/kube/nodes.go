@@ -28,8 +28,8 @@ type NodeSet interface {
 	GetName() string
 	// Selects reports whether nodes that do not show the pool may be in the set.
 	Selects() bool
-	// Concerning returns a function that reports whether a node is in the set.
-	Concerning() func(node *corev1.Node) bool
+	// Concerns reports whether a node is in the set.
+	Concerns(node *corev1.Node) bool
 }
 
 // Nodes returns the nodes of the set from a cache with the index of IndexNodes. They are not copied and must not be changed. Only
@@ -47,9 +47,9 @@ func Nodes(ctx context.Context, cached client.Reader, set NodeSet) ([]corev1.Nod
 		return list.Items, nil
 	}
 	// The nodes are moved within the list: a copy of each for a function would be most of what a count allocates.
-	kept, concerns := 0, set.Concerning()
+	kept := 0
 	for i := range list.Items {
-		if concerns(&list.Items[i]) {
+		if set.Concerns(&list.Items[i]) {
 			list.Items[kept] = list.Items[i]
 			kept++
 		}

@@ -35,7 +35,7 @@ func (m *merge) finish() {
 		return m.pools[name] == nil || m.vouched(m.pools[name])
 	})
 	maps.DeleteFunc(m.pending, func(_ string, pending bool) bool { return !pending })
-	m.plan.Pending = slices.Sorted(maps.Keys(m.pending))
+	m.plan.Pending = sortedKeys(m.pending)
 	m.plan.Abandoned = sortedUnique(m.plan.Abandoned)
 	slices.Sort(m.plan.Drift)
 }
@@ -106,7 +106,7 @@ func (m *merge) finishTaints() {
 		}
 		m.plan.Taints = append(m.plan.Taints, t)
 	}
-	for _, id := range slices.Sorted(maps.Keys(m.claims[onTaints])) {
+	for _, id := range sortedKeys(m.claims[onTaints]) {
 		if _, present := m.current[onTaints][id]; present || m.claims[onTaints][id].held {
 			continue
 		}

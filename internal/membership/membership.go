@@ -12,11 +12,7 @@ package membership
 
 import (
 	"cmp"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -37,11 +33,17 @@ type Pool struct {
 
 	selector labels.Selector
 	segments []netip.Prefix
+	// marks are the labels that show the pool on a node, and quoted is its name as a record has it.
+	marks  []string
+	quoted string
 }
 
 // NewPool prepares a pool. It is refused when a selector is malformed; such a pool selects no node.
 func NewPool(pool *nodesv1.NodePool) (*Pool, error) {
-	p := &Pool{NodePool: pool, selector: labels.Nothing()}
+	p := &Pool{
+		NodePool: pool, selector: labels.Nothing(),
+		marks: append(nodesv1.MemberLabels(pool.Name), nodesv1.RoleLabel(pool.Name)), quoted: `"` + pool.Name + `"`,
+	}
 	for _, segment := range pool.Spec.NodeCIDRs {
 		prefix, err := netip.ParsePrefix(string(segment))
 		if err != nil {
@@ -102,6 +104,9 @@ func (f foreign) Lookup(label string) (value string, exists bool) {
 
 // selectsAddress reports whether a segment has an internal address of the node.
 func (p *Pool) selectsAddress(node *corev1.Node) bool {
+	if len(p.segments) == 0 {
+		return false
+	}
 	return slices.ContainsFunc(node.Status.Addresses, func(address corev1.NodeAddress) bool {
 		ip, err := netip.ParseAddr(address.Address)
 		return address.Type == corev1.NodeInternalIP && err == nil &&
@@ -132,29 +137,20 @@ func (p *Pool) own(node *corev1.Node, record Record) []string {
 	return own
 }
 
-// Concerns reports whether the node is a member, or carries something of the pool.
-func (p *Pool) Concerns(node *corev1.Node) bool { return p.Concerning()(node) }
-
-// Concerning returns Concerns for many nodes. Most are decided on by their labels: only the record of one that mentions the pool is parsed. Names of pools need no escapes, but JSON
-// allows them, and the record is the node's own word.
-func (p *Pool) Concerning() func(node *corev1.Node) bool {
-	marks := append(nodesv1.MemberLabels(p.Name), nodesv1.RoleLabel(p.Name))
-	key := `"` + p.Name + `"`
-	return func(node *corev1.Node) bool {
-		marked := func(label string) bool {
-			_, there := node.Labels[label]
-			return there
-		}
-		if slices.ContainsFunc(marks, marked) {
+// Concerns reports whether the node is a member, or carries something of the pool. Most nodes are decided on by their labels: only the
+// record of one that mentions the pool is parsed. Names of pools need no escapes, but JSON allows them, and the record is the node's own word.
+func (p *Pool) Concerns(node *corev1.Node) bool {
+	for _, mark := range p.marks {
+		if _, there := node.Labels[mark]; there {
 			return true
 		}
-		if raw := node.Annotations[nodesv1.AppliedAnnotation]; !strings.Contains(raw, key) && !strings.Contains(raw, `\`) {
-			return p.Selects() && p.selects(node, nil)
-		}
-		record := ParseRecord(node)
-		_, recorded := record[p.Name]
-		return recorded || p.has(node, record)
 	}
+	if raw := node.Annotations[nodesv1.AppliedAnnotation]; !strings.Contains(raw, p.quoted) && !strings.Contains(raw, `\`) {
+		return p.Selects() && p.selects(node, nil)
+	}
+	record := ParseRecord(node)
+	_, recorded := record[p.Name]
+	return recorded || p.has(node, record)
 }
 
 // left reports whether the node is no longer a member, or the pool is being deleted.
@@ -221,24 +217,6 @@ func NewPools(list *nodesv1.NodePoolList) Pools {
 		pools[list.Items[i].Name], _ = NewPool(&list.Items[i])
 	}
 	return pools
-}
-
-// Version is equal for pools that give every node the same plan, and another one as soon as they may not. It is made of all that
-// a plan depends on, not of resourceVersions: the counts in a status change all the time.
-func (p Pools) Version() (string, error) {
-	hash := fnv.New128a()
-	encoder := json.NewEncoder(hash)
-	for _, name := range slices.Sorted(maps.Keys(p)) {
-		pool := p[name]
-		err := encoder.Encode([]any{
-			pool.UID, pool.Generation, pool.DeletionTimestamp, pool.Finalizers, status.IsPaused(pool.NodePool), pool.settled(), pool.Spec,
-			pool.Status.MemberLabel, pool.Status.Ledger, pool.Status.Originals, pool.Status.Rollout, pool.Status.Draining,
-		})
-		if err != nil {
-			return "", fmt.Errorf("cannot encode pool %q: %w", name, err)
-		}
-	}
-	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
 // members returns the pools that the node is in, the one that wins a conflict first: by priority, then the older one, then

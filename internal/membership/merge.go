@@ -4,7 +4,6 @@
 package membership
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -89,7 +88,7 @@ func (m *merge) join(pool *Pool) {
 		m.pending[pool.Name] = true
 	}
 	for _, of := range aspects() {
-		for _, key := range slices.Sorted(maps.Keys(wanted[of])) {
+		for _, key := range sortedKeys(wanted[of]) {
 			m.want(pool, of, key, wanted[of][key])
 		}
 	}
@@ -276,7 +275,7 @@ func (m *merge) handOver() {
 	slices.SortFunc(givers, func(a, b *Pool) int { return strings.Compare(a.Name, b.Name) })
 	for _, giver := range givers {
 		for _, of := range aspects() {
-			for _, key := range slices.Sorted(maps.Keys(m.claims[of])) {
+			for _, key := range sortedKeys(m.claims[of]) {
 				m.handOverKey(giver, of, key)
 			}
 		}

@@ -5,7 +5,6 @@ package membership
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -95,7 +94,7 @@ func (r Record) String() string {
 	return string(raw)
 }
 
-func (r Record) pools() []string { return slices.Sorted(maps.Keys(r)) }
+func (r Record) pools() []string { return sortedKeys(r) }
 
 // add enters a key for a pool.
 func (r Record) add(pool string, of aspect, key string) {
@@ -126,8 +125,27 @@ func (e Entry) keys(of aspect) []string {
 	return nil
 }
 
+// sortedUnique returns a copy of the list, nil for an empty one.
 func sortedUnique(list []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(list)))
+	if len(list) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(list)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
+}
+
+// sortedKeys returns the keys of the map, nil for an empty one. It is called for each key of each plan, and allocates once.
+func sortedKeys[V any](set map[string]V) []string {
+	if len(set) == 0 {
+		return nil
+	}
+	keys := make([]string, 0, len(set))
+	for key := range set {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // aspect is one of the three things that a pool puts on nodes. Each is a set of keys with values; the key of a taint is

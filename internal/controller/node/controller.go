@@ -38,6 +38,7 @@ type Reconciler struct {
 	clearances *clearance.Clearances
 	present    Present
 	now        func() time.Time
+	prepared   membership.Prepared
 	joining    joining
 	repairs    repairs
 }
@@ -80,7 +81,7 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("cannot list pools for node %q: %w", node.Name, err)
 	}
-	pools := membership.NewPools(list)
+	pools := r.prepared.Pools(list)
 	plan := membership.NewClearedPlan(node, pools, func(pool string) bool { return r.clearances.Granted(pool, node.Name) })
 	since := r.joining.observe(node.Name, plan.Pending, r.now())
 	if plan.Empty() {

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
@@ -26,6 +27,7 @@ type Reconciler struct {
 	cache      client.Reader
 	clearances *clearance.Clearances
 	drains     *clearance.Drains
+	prepared   membership.Prepared
 	memory     memory
 	pace       pace
 	consents   consents
@@ -98,7 +100,7 @@ func (r *Reconciler) phases(s *scope) []flow.Phase[*scope] {
 func (r *Reconciler) forget(_ context.Context, pool client.ObjectKey) error {
 	r.clearances.Withdraw(pool.Name)
 	r.drains.Keep(pool.Name)
-	r.memory.recall(pool.Name, "")
+	r.memory.recall(pool.Name)
 	r.pace.drop(pool.Name)
 	r.consents.drop(pool.Name)
 	r.turns.drop(pool.Name)

@@ -15,33 +15,34 @@ import (
 )
 
 // memory holds for each pool what was last found on each of its nodes. While a large pool is being applied it is counted again and
-// again, and in between only a few of its nodes have changed: only these are planned anew.
+// again, and in between only a few of its nodes have changed: only these are planned anew, and those that a changed pool concerns.
 type memory struct {
 	mu    sync.Mutex
 	pools map[string]findings // by pool
 }
 
-// findings are what was found on the nodes of a pool, and the version of the pools with which it was.
+// findings are what was found on the nodes of a pool, and the pools with which it was.
 type findings struct {
-	version string
-	nodes   map[types.UID]finding
+	pools membership.Pools
+	nodes map[types.UID]finding
 }
 
 // aggregate sums up the named pool over the nodes that are in it or carry something of it, and remembers what it found.
 func (m *memory) aggregate(name string, nodes []corev1.Node, pools membership.Pools) (aggregate, error) {
-	version, err := pools.Version()
+	last := m.recall(name)
+	changes, err := pools.Changed(last.pools)
 	if err != nil {
 		return aggregate{}, err
 	}
-	known := m.recall(name, version)
-	if known == nil {
+	known := last.nodes
+	if known == nil || changes.Include(name) {
 		known = make(map[types.UID]finding, len(nodes))
 	}
-	defer func() { m.keep(name, findings{version: version, nodes: present(known, nodes)}) }()
+	defer func() { m.keep(name, findings{pools: pools, nodes: present(known, nodes)}) }()
 	var members []string
 	return sumUp(name, nodes, pools, func(node *corev1.Node) finding {
 		one, ok := known[node.UID]
-		if ok && one.version == node.ResourceVersion {
+		if ok && one.version == node.ResourceVersion && !changes.Reach(node) {
 			members = one.members
 			return one
 		}
@@ -67,17 +68,13 @@ func present(known map[types.UID]finding, nodes []corev1.Node) map[types.UID]fin
 	return known
 }
 
-// recall returns what was last found for the pool with that version of the pools, and takes it away: one pass at a time counts a
-// pool.
-func (m *memory) recall(pool, version string) map[types.UID]finding {
+// recall returns what was last found for the pool, and takes it away: one pass at a time counts a pool.
+func (m *memory) recall(pool string) findings {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	last := m.pools[pool]
 	delete(m.pools, pool)
-	if last.version != version {
-		return nil
-	}
-	return last.nodes
+	return last
 }
 
 // keep remembers what was found for the pool.

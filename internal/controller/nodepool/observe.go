@@ -6,6 +6,7 @@ package nodepool
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -55,8 +56,8 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil { // nothing below changes a pool but its own copy
 		return flow.Fail(fmt.Errorf("cannot list pools: %w", err))
 	}
-	pools := membership.NewPools(list)
-	pool, malformed := membership.NewPool(s.Object)
+	pools := maps.Clone(r.prepared.Pools(list))
+	pool, malformed := membership.NewPool(s.Object.DeepCopy()) // what is remembered of it must not change with the rest of the pass
 	pools[pool.Name] = pool
 	seen, err := r.look(ctx, pool, pools, s.Now)
 	if err != nil {

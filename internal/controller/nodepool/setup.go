@@ -144,10 +144,9 @@ func (r *Reconciler) poolsOf(ctx context.Context, object client.Object) []string
 	}
 	shown := membership.Concerned(node)
 	var names []string
-	for i := range list.Items {
-		pool := &list.Items[i]
-		if _, shows := slices.BinarySearch(shown, pool.Name); shows || unshown(pool, node) {
-			names = append(names, pool.Name)
+	for name, pool := range r.prepared.Pools(list) {
+		if _, shows := slices.BinarySearch(shown, name); shows || unshown(pool, node) {
+			names = append(names, name)
 		}
 	}
 	return names
@@ -156,10 +155,9 @@ func (r *Reconciler) poolsOf(ctx context.Context, object client.Object) []string
 // unshown reports whether the pool is concerned with the node though nothing on the node shows it. The pool drains the node, which may have lost
 // all that it had. Or it selects the node, which has got nothing of it yet: the pool is in dry run or paused and counts it, the node waits for a batch,
 // which only a pass over the pool begins, or the API server refuses every patch of the node.
-func unshown(pool *nodesv1.NodePool, node *corev1.Node) bool {
+func unshown(pool *membership.Pool, node *corev1.Node) bool {
 	if slices.ContainsFunc(pool.Status.Draining, func(d nodesv1.DrainingNode) bool { return d.Node == node.Name }) {
 		return true
 	}
-	prepared, err := membership.NewPool(pool)
-	return err == nil && prepared.Selects() && prepared.Concerns(node)
+	return pool.Selects() && pool.Concerns(node)
 }
