@@ -30,6 +30,9 @@ func restConfig(kubeconfig, master string) (*rest.Config, error) {
 		return nil, err
 	}
 	loaded.UserAgent = userAgent + "/" + version
+	// The list that a watch begins with would be packed by the API server and unpacked here: at 5,000 nodes, a start would take a third longer. The
+	// controller manager and the scheduler of Kubernetes do without, too.
+	loaded.DisableCompression = true
 	// A limit on this side would only delay what the API server's own priority and fairness orders better.
 	loaded.QPS = -1
 	return loaded, nil

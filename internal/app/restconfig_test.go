@@ -4,9 +4,13 @@
 package app
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"k8s.io/client-go/rest"
 )
 
 // TestKubeconfigIsWhereTheUserSays holds that no path is fixed: --kubeconfig counts before $KUBECONFIG, and each of them alone is enough.
@@ -48,5 +52,38 @@ func TestAKubeconfigThatDoesNotExistIsNamed(t *testing.T) {
 	want := "KUBECONFIG names \"" + nowhere + "\", which does not exist: correct it, or give a file with --kubeconfig"
 	if config, err := loadConfig("", ""); err == nil || err.Error() != want {
 		t.Errorf("it leads to %v, %v; want %q", config, err, want)
+	}
+}
+
+func TestAnswersAreNotCompressed(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	asked := make(chan string, 1)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Header.Get("Accept-Encoding") }))
+	t.Cleanup(server.Close)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	content := "{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: \"" + server.URL + "\", insecure-skip-tls-verify: true}}], " +
+		"users: [{name: u, user: {}}], contexts: [{name: c, context: {cluster: c, user: u}}]}"
+	if err := os.WriteFile(kubeconfig, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config, err := restConfig(kubeconfig, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := httpClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if encoding := <-asked; encoding != "" {
+		t.Errorf("answers may be encoded as %q", encoding)
 	}
 }
