@@ -45,6 +45,8 @@ func harness(t *testing.T) *testkit.Harness {
 			t.Fatal(err)
 		}
 	}
+	// Until the API server enforces the policies, it admits a pod with a label that no pool honours.
+	refused(t, h, metav1.NamespaceDefault, labelled("nobody"))
 	return h
 }
 
