@@ -1,7 +1,7 @@
 // Changes what create.mjs has made, by clicks alone, and asks the API server what came of it: who owns the field, and what the controllers do.
 import { owners } from "./cluster.mjs";
 import { nameOf } from "./create.mjs";
-import { acted, action, ask, open, press, pressInRow, ready, right, undone } from "./page.mjs";
+import { acted, action, ask, open, press, pressInRow, ready, retype, right, undone } from "./page.mjs";
 
 /** Holds a field to be owned by a button, or with "none" by no button. */
 const owns = (object, button, ...field) => {
@@ -221,8 +221,9 @@ export async function rehearse(page, cluster) {
 
   await page.getByRole("button", { name: "Change", exact: true }).click();
   const dialog = page.getByRole("dialog");
-  const text = dialog.getByRole("textbox");
-  await text.fill((await text.inputValue()).replace("example.com/made: \"yes\"", "example.com/made: again").replace("example.com/made: yes", "example.com/made: again"));
+  const text = dialog.getByRole("textbox", { name: "The pool as it should be" });
+  await softer(page, cluster, dialog, text);
+  await retype(page, text, "example.com/made: ", "example.com/made: again");
   await dialog.getByText("example.com/made=again").first().waitFor(); // foreseen, and nothing is written
   right((await cluster.get("nodepools", undefined, "made")).spec.labels["example.com/made"] === "yes", "the preview has written the pool");
   await acted(page, pool, () => ready(dialog, "Rehearse").click());
@@ -232,6 +233,21 @@ export async function rehearse(page, cluster) {
   owns(rehearsed, "change", "f:spec", "f:labels", "f:example.com/made");
   await acted(page, pool, () => ready(dialog, "Apply to 1 node").click());
   await carries("again");
+}
+
+/** A taint that would delete a pod is made a softer one with a button, in the text that is typed. */
+async function softer(page, cluster, dialog, text) {
+  const node = "worker-11";
+  await cluster.create("pods", "default", { metadata: { name: "stays" }, spec: { nodeName: node, terminationGracePeriodSeconds: 0, containers: [{ name: "main", image: "example.com/nothing:1" }] } });
+  await cluster.until("pods", "default", "stays", "runs", ({ status }) => status?.phase === "Running");
+  await retype(page, text, /^ *labels:$/, "taints: [{key: example.com/hard, effect: NoExecute}]\nlabels:");
+  await dialog.getByText("default/stays").waitFor({ state: "attached" }); // folded where there are many
+  await dialog.getByRole("button", { name: "Use NoSchedule instead" }).click();
+  await text.locator(".cm-line", { hasText: "effect: NoSchedule" }).waitFor();
+  await dialog.getByText("default/stays").waitFor({ state: "detached" });
+  await retype(page, text, "effect: NoSchedule", "");
+  await dialog.getByText("No node would change.").waitFor();
+  await cluster.delete("pods", "default", "stays");
 }
 
 /** The cluster waits with its plan: it is approved, and its tool tried again when it has failed. */

@@ -76,6 +76,15 @@ export async function create(page, cluster, namespace, plurals) {
   });
 }
 
+/** The form is also a text, which says what the field at the cursor means. */
+async function asText(page) {
+  const view = page.getByRole("group", { name: "View" });
+  await view.getByRole("button", { name: "YAML" }).click();
+  await page.locator(".cm-line", { hasText: /^spec:/ }).click();
+  await page.locator(".help code", { hasText: /^spec$/ }).waitFor();
+  await view.getByRole("button", { name: "Form" }).click();
+}
+
 async function createOne(page, cluster, namespace, plural) {
   const of = forms[plural];
   const name = nameOf(plural);
@@ -88,6 +97,7 @@ async function createOne(page, cluster, namespace, plural) {
   await form.getByLabel("Name", { exact: true }).fill(name);
   await of.fill(form);
   await page.locator(".coming .st.ready").first().waitFor(); // the API server has tried it
+  if (plural === "podsets") await asText(page);
   right((await cluster.get(plural, where, name)) === undefined, `${plural}: it is there before it was created`);
   await ready(page, of.done).click();
   await page.waitForURL(`**/${plural}/${where ? `${where}/` : ""}${name}*`);

@@ -41,6 +41,13 @@ export const right = (holds, what) => { if (!holds) wrong.push(what); };
 /** A button that can be pressed now. */
 export const ready = (within, name) => within.locator("button[aria-disabled=false]").and(within.getByRole("button", { name, exact: true }));
 
+/** Types a line of the text in an editor anew, from its first letter to its end; with nothing it is blank. */
+export async function retype(page, editor, line, now) {
+  await editor.locator(".cm-line", { hasText: line }).first().click();
+  for (const key of ["End", "Shift+Home", "Backspace"]) await page.keyboard.press(key);
+  await page.keyboard.type(now);
+}
+
 /** Whether a request asks the API to change something. */
 const writes = (request) => request.method() !== "GET" && !/\/(diff|preview|session)$/.test(new URL(request.url()).pathname) && !request.url().includes("dryRun=All");
 
@@ -58,25 +65,27 @@ export async function acted(page, object, click) {
   await pinned(request, object);
 }
 
-/** Clicks, and takes it back as soon as that is offered: an offer stays for seconds, and machines can be slow. */
+/** Presses Undo as soon as it is offered anew: an offer stays for seconds, and machines can be slow. */
+export const takeBack = (page) => page.evaluate((longest) => new Promise((done, fail) => {
+  const offers = () => [...document.querySelectorAll(".toast button")].filter((button) => button.textContent === "Undo");
+  const old = new Set(offers());
+  const look = new MutationObserver(() => {
+    const fresh = offers().find((button) => !old.has(button));
+    if (!fresh) return;
+    look.disconnect();
+    fresh.click();
+    done();
+  });
+  look.observe(document.body, { childList: true, subtree: true });
+  setTimeout(() => fail(new Error("nothing is offered to take it back")), longest);
+}), patience);
+
+/** Clicks, and takes it back as soon as that is offered. */
 export async function undone(page, object, click) {
   const sent = [];
   const note = (request) => { if (writes(request)) sent.push(request); };
   page.on("request", note);
-  const offered = page.evaluate((longest) => new Promise((done, fail) => {
-    const offers = () => [...document.querySelectorAll(".toast button")].filter((button) => button.textContent === "Undo");
-    const old = new Set(offers());
-    const look = new MutationObserver(() => {
-      const fresh = offers().find((button) => !old.has(button));
-      if (!fresh) return;
-      look.disconnect();
-      fresh.click();
-      done();
-    });
-    look.observe(document.body, { childList: true, subtree: true });
-    setTimeout(() => fail(new Error("nothing is offered to take it back")), longest);
-  }), patience);
-  await Promise.all([click(), offered]);
+  await Promise.all([click(), takeBack(page)]);
   for (const end = Date.now() + patience; sent.length < 2 && Date.now() < end;) await page.evaluate(() => new Promise(requestAnimationFrame));
   right(sent.length === 2, `what was done and taken back are ${sent.length} requests`);
   page.off("request", note);

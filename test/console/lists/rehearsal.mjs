@@ -1,5 +1,5 @@
 // Rehearses changes of a pool for which the controllers run.
-import { ready, right } from "../page.mjs";
+import { ready, retype, right } from "../page.mjs";
 
 /** A change of a pool is typed, rehearsed, closed, found again, and applied or discarded. */
 export async function rehearsal({ page, open, read, until, look }) {
@@ -11,7 +11,7 @@ export async function rehearsal({ page, open, read, until, look }) {
   await page.getByRole("button", { name: "Change" }).waitFor();
   await until("the pool has put its label on the node", async () => (await read("/v1/nodes/rehearsed-01")).metadata.labels["example.com/uplink"] === "lte");
   const dialog = page.getByRole("dialog");
-  const text = dialog.getByRole("textbox");
+  const text = dialog.getByRole("textbox", { name: "The pool as it should be" });
   // Its YAML is there to read: saved from there, a change would not be rehearsed.
   await page.getByRole("button", { name: "Change" }).waitFor();
   await page.keyboard.press("y");
@@ -26,7 +26,8 @@ export async function rehearsal({ page, open, read, until, look }) {
   await page.getByRole("button", { name: "Change" }).waitFor();
   await page.keyboard.press("e"); // the same as the button
   await text.waitFor();
-  await text.fill((await text.inputValue()).replace("lte", "fibre"));
+  await editing({ page, dialog, text, look });
+  await retype(page, text, uplink, "example.com/uplink: fibre");
   await dialog.getByText("example.com/uplink=fibre").first().waitFor();
   right((await read("/v1/nodepools/rehearsed")).spec.labels["example.com/uplink"] === "lte", "the preview has written the pool");
   // Somebody else has set the label: it is left, or taken over.
@@ -48,7 +49,7 @@ export async function rehearsal({ page, open, read, until, look }) {
   // Discarded: the pool is as it was before.
   await page.getByRole("button", { name: "Change" }).click();
   await text.waitFor();
-  await text.fill((await text.inputValue()).replace("fibre", "copper"));
+  await retype(page, text, uplink, "example.com/uplink: copper");
   await dialog.getByText("example.com/uplink=copper").first().waitFor();
   const close = async () => { await page.keyboard.press("Escape"); await dialog.waitFor({ state: "detached" }); };
   await close();
@@ -58,7 +59,7 @@ export async function rehearsal({ page, open, read, until, look }) {
   await dialog.getByText("No node has been touched").waitFor();
   // Rehearsed again with another value: every report that is shown is on that one.
   await dialog.getByRole("button", { name: "Back to the editor" }).click();
-  await text.fill((await text.inputValue()).replace("copper", "glass"));
+  await retype(page, text, uplink, "example.com/uplink: glass");
   await dialog.getByText("example.com/uplink=glass").first().waitFor();
   await page.evaluate(() => {
     window.reported = new Set();
@@ -93,13 +94,42 @@ export async function rehearsal({ page, open, read, until, look }) {
   await lost({ page, open, dialog, text, read });
 }
 
+const uplink = "example.com/uplink: ";
+
+/** The text has the help of the schema, shows what is wrong at its line, and lets the keyboard out. */
+async function editing({ page, dialog, text, look }) {
+  await text.locator(".cm-line", { hasText: /^ *labels:$/ }).click();
+  await dialog.locator(".help code", { hasText: /^spec\.labels$/ }).waitFor();
+  await dialog.locator(".help p[lang=en]", { hasText: /\w{3}/ }).waitFor();
+  await look("change of a pool");
+  const wrong = dialog.locator(".cm-lint-marker-error").first();
+  await retype(page, text, uplink, "example.com/uplink: not a value");
+  await dialog.getByRole("alert").getByText("spec.labels").first().waitFor();
+  await wrong.waitFor();
+  await page.setViewportSize({ width: 390, height: 800 }); // where the text is wider than its place
+  await look("change of a pool on a phone");
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await retype(page, text, uplink, "example.com/uplink: [");
+  await wrong.waitFor();
+  await retype(page, text, uplink, "example.com/uplink: lte");
+  await wrong.waitFor({ state: "detached" });
+  // Escape ends a search, and not the dialog around it.
+  await page.keyboard.press("Control+f");
+  await dialog.locator(".cm-search").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.locator(".cm-search").waitFor({ state: "detached" });
+  await text.focus();
+  await page.keyboard.press("Tab");
+  right(await text.evaluate((editor) => !editor.contains(document.activeElement) && document.querySelector("[role=dialog]").contains(document.activeElement)), "Tab does not lead out of the editor");
+}
+
 const pool = (url) => url.pathname === "/v1/nodepools/rehearsed";
 
 /** Begins a change with another value of the label. */
-async function begin({ page, dialog, text }, before, value) {
+async function begin({ page, dialog, text }, value) {
   await page.getByRole("button", { name: "Change" }).click();
   await text.waitFor();
-  await text.fill((await text.inputValue()).replace(before, value));
+  await retype(page, text, uplink, `example.com/uplink: ${value}`);
   await dialog.getByText(`example.com/uplink=${value}`).first().waitFor();
   await ready(dialog, "Rehearse").waitFor();
 }
@@ -108,7 +138,7 @@ async function begin({ page, dialog, text }, before, value) {
 async function late({ page, open, dialog, text, read }) {
   await open("/nodepools/rehearsed?tab=yaml");
   await page.locator(".cm-line", { hasText: "uplink" }).first().waitFor();
-  await begin({ page, dialog, text }, "fibre", "zinc");
+  await begin({ page, dialog, text }, "zinc");
   let answer;
   const held = new Promise((done) => { answer = done; });
   const sent = page.waitForRequest((request) => request.method() === "PATCH" && pool(new URL(request.url())));
@@ -120,10 +150,10 @@ async function late({ page, open, dialog, text, read }) {
   await page.keyboard.press("Control+s");
   await sent;
   await dialog.locator("button[aria-disabled=true]", { hasText: "Discard" }).waitFor();
-  await text.fill((await text.inputValue()).replace("zinc", "iron"));
+  await retype(page, text, uplink, "example.com/uplink: iron");
   answer();
   await ready(dialog, "Rehearse").waitFor(); // again, for the other value
-  right((await text.count()) === 1 && (await text.inputValue()).includes("iron"), "what was typed during a rehearsal is lost with its answer");
+  right((await text.locator(".cm-line", { hasText: "iron" }).count()) === 1, "what was typed during a rehearsal is lost with its answer");
   await page.unroute(pool);
   await ready(dialog, "Rehearse").click();
   await dialog.getByText("No node has been touched").waitFor();
@@ -151,7 +181,7 @@ async function withoutAnswers(page, act) {
 async function lost({ page, open, dialog, text, read }) {
   await open("/nodepools/rehearsed");
   const rehearse = async (value) => {
-    await begin({ page, dialog, text }, "iron", value);
+    await begin({ page, dialog, text }, value);
     await ready(dialog, "Rehearse").click();
     await dialog.getByText("No node has been touched").waitFor();
   };

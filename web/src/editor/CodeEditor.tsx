@@ -83,7 +83,8 @@ export function CodeEditor({ value, label, readOnly = false, marks, mistakes, on
           history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(), search({ top: true }),
           keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...foldKeymap]),
           yaml(), syntaxHighlighting(classHighlighter), EditorState.tabSize.of(2),
-          EditorView.contentAttributes.of({ "aria-label": first.current.label, spellcheck: "false", autocapitalize: "off" }),
+          // Without a tab stop no key leads to a text that can only be read, and axe finds none in one that can be written.
+          EditorView.contentAttributes.of({ "aria-label": first.current.label, spellcheck: "false", autocapitalize: "off", tabindex: "0" }),
           writable.current.of([]),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) calls.current.onChange(update.state.doc.toString());
@@ -103,7 +104,7 @@ export function CodeEditor({ value, label, readOnly = false, marks, mistakes, on
     const old = view.current?.state.doc.toString();
     if (old !== undefined && old !== value) view.current?.dispatch({ changes: difference(old, value) });
   }, [value]);
-  useEffect(() => view.current?.dispatch({ effects: writable.current.reconfigure([EditorState.readOnly.of(readOnly), EditorView.editable.of(!readOnly), ...(readOnly ? [EditorView.contentAttributes.of({ tabindex: "0" })] : [])]) }), [readOnly]);
+  useEffect(() => view.current?.dispatch({ effects: writable.current.reconfigure([EditorState.readOnly.of(readOnly), EditorView.editable.of(!readOnly)]) }), [readOnly]);
   useEffect(() => { if (marks) view.current?.dispatch({ effects: setMarks.of(marks) }); }, [marks, value]);
   useEffect(() => {
     const state = view.current?.state;

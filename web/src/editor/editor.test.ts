@@ -4,6 +4,7 @@ import { conflictsOf, without } from "./conflicts";
 import { draftOf, draftsOf, keepDraft } from "./draft";
 import { editable, type Fields, spoken } from "./json";
 import { hunksOf, linesOf, marksOf } from "./lines";
+import { mistakesIn } from "./mistakes";
 import { edited, editsOf, patchOf } from "./patch";
 import { pathOf } from "./path";
 import { helpFor } from "./schema";
@@ -97,6 +98,13 @@ describe("text", () => {
     const bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + [..."bcdefgh"].map((name, index) => `${name}: &${name} [${Array(10).fill("*" + "abcdefgh"[index]).join(",")}]`).join("\n");
     expect(reading(bomb).object).toBeUndefined();
     expect(reading(bomb).mistakes.length).toBe(1);
+  });
+  test("what the server says of a field stands where the field is, and what it says of the whole nowhere", () => {
+    const said = reading(text);
+    const found = mistakesIn(said, [{ location: ".spec.template.spec.containers[1].image", message: "no" }, { location: "spec.missing", message: "wanted" }, { message: "refused" }]);
+    expect(found.map(({ from, to, message }) => [text.slice(from, to), message])).toEqual([["image: nginx:1.29", "no"], ["spec", "wanted"]]);
+    const broken = reading("a: [1");
+    expect(mistakesIn(broken, [])).toEqual(broken.mistakes);
   });
 });
 

@@ -7,17 +7,18 @@ import { tell } from "../../components/toasts";
 import { useSaveKey } from "../../components/useSaveKey";
 import { CodeEditor } from "../../editor/CodeEditor";
 import { type Fields } from "../../editor/json";
-import { pathOf } from "../../editor/path";
-import { editableText, rangeOf } from "../../editor/text";
+import { mistakesIn } from "../../editor/mistakes";
+import { editableText, pathAt } from "../../editor/text";
 import { type Form, nameOf, textAt } from "../../forms/form";
 import { type Errors, FormView } from "../../forms/FormView";
 import { formAt } from "../../forms/registry";
 import { useSay } from "../../i18n";
-import { pageOf } from "../../kinds/registry";
+import { kindOf, pageOf } from "../../kinds/registry";
 import { useCut } from "../../live/useCut";
 import { useTitle } from "../../live/needs";
 import { may, useRights } from "../../shell/session";
 import { Shape } from "../../status/shapes";
+import { FieldHelpLine } from "../edit/FieldHelpLine";
 import { NotFound } from "../NotFound";
 import { useCreating } from "./useCreating";
 
@@ -41,10 +42,6 @@ function Creating({ form, namespace, of }: { form: Form; namespace: string; of: 
   const name = nameOf(object);
   useTitle(say(form.title));
   const errors = make.problem?.problem.errors ?? none;
-  const mistakes = useMemo(() => [
-    ...make.said.mistakes,
-    ...errors.map((error) => ({ ...rangeOf(make.said.doc, pathOf(error.location ?? "", make.said.object)), message: error.message })),
-  ], [make.said, errors]);
   const count = make.said.mistakes.length + errors.length;
   const blocked = !may(rights, form.list, form.namespaced ? make.namespace || namespace : undefined, "create") ? say("action.refused", { verb: "create", kind: say(`kind.${form.list}`) })
     : cut ? cut
@@ -70,7 +67,7 @@ function Creating({ form, namespace, of }: { form: Form; namespace: string; of: 
       <div className="making">
         <div>
           {shown === "form" && <FormView form={form} text={make.text} onText={make.setText} errors={errors} />}
-          {shown === "yaml" && <CodeEditor value={make.text} label={say("edit.label", { name: say(form.title) })} mistakes={mistakes} onChange={make.setText} onCursor={() => undefined} onSave={create} />}
+          {shown === "yaml" && <FormText form={form} make={make} errors={errors} onSave={create} />}
           <div className="row wrap finish">
             <Action primary label={make.creating ? say("create.busy") : say(form.button, { name })} disabled={blocked} busy={make.creating} onClick={create} />
             <Link className="btn" to="/$kind" params={{ kind: form.list }} search={(before) => ({ ...before, of: undefined })} onClick={make.forget}>{say("action.cancel")}</Link>
@@ -80,6 +77,21 @@ function Creating({ form, namespace, of }: { form: Form; namespace: string; of: 
         <Coming form={form} object={object} make={make} errors={errors} />
       </div>
     </>
+  );
+}
+
+/** The form as text: what the server has against it stands at its line, and below is what the field at the cursor means. A form of several objects has no schema. */
+function FormText({ form, make, errors, onSave }: { form: Form; make: ReturnType<typeof useCreating>; errors: Errors; onSave: () => void }) {
+  const say = useSay();
+  const [cursor, setCursor] = useState(0);
+  const mistakes = useMemo(() => mistakesIn(make.said, errors), [make.said, errors]);
+  const field = useMemo(() => pathAt(make.said.doc, cursor), [make.said, cursor]);
+  const kind = form.parts ? undefined : kindOf(form.list);
+  return (
+    <div className="spec">
+      <CodeEditor value={make.text} label={say("edit.label", { name: say(form.title) })} mistakes={mistakes} onChange={make.setText} onCursor={setCursor} onSave={onSave} />
+      {kind && <FieldHelpLine kind={kind} path={field} />}
+    </div>
   );
 }
 

@@ -10,8 +10,8 @@ import { useSaveKey } from "../../components/useSaveKey";
 import { CodeEditor } from "../../editor/CodeEditor";
 import { editable, type Fields, same, uidOf } from "../../editor/json";
 import { linesOf, marksOf } from "../../editor/lines";
-import { editableText, pathAt, rangeOf } from "../../editor/text";
-import { pathOf } from "../../editor/path";
+import { mistakesIn } from "../../editor/mistakes";
+import { editableText, pathAt } from "../../editor/text";
 import { FormView } from "../../forms/FormView";
 import { formOf } from "../../forms/registry";
 import { useLanguage } from "../../i18n";
@@ -58,12 +58,7 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
   const readOnly = !writable.includes(kind.plural) || rehearses || !allowed;
 
   const marks = useMemo(() => marksOf(linesOf(editableText(edit.base), edit.text)), [edit.base, edit.text]);
-  const mistakes = useMemo(() => [
-    ...edit.said.mistakes,
-    ...(edit.problem?.problem.errors ?? []).filter((error) => error.location).map((error) => ({
-      ...rangeOf(edit.said.doc, pathOf(error.location ?? "", edit.said.object)), message: error.message, location: error.location ?? "",
-    })),
-  ], [edit.said, edit.problem]);
+  const mistakes = useMemo(() => mistakesIn(edit.said, edit.problem?.problem.errors ?? []), [edit.said, edit.problem]);
   const field = useMemo(() => pathAt(edit.said.doc, cursor), [edit.said, cursor]);
   const replaced = uidOf(server.object) !== edit.uid;
   const moved = replaced || !same(editable(server.object), edit.base);

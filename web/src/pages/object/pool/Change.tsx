@@ -5,11 +5,11 @@ import { curl, type Target } from "../../../actions/commands";
 import { Same } from "../../../actions/Same";
 import { useHindrance } from "../../../actions/useHindrance";
 import { useOrder } from "../../../actions/useOrder";
-import { bodyOf, objectPath, read, Refusal, text } from "../../../api/client";
-import { useLasting, whilePassing } from "../../../api/passing";
-import type { Objects, Schemas } from "../../../api/types";
+import { bodyOf, objectPath, read, text } from "../../../api/client";
+import type { Objects } from "../../../api/types";
 import { Action, DoesTheSame, Failure, Skeleton } from "../../../components/parts";
 import { Icon } from "../../../components/Icon";
+import { Later, later } from "../../../components/later";
 import { tell } from "../../../components/toasts";
 import { useSaveKey } from "../../../components/useSaveKey";
 import { type Key, useSay } from "../../../i18n";
@@ -22,28 +22,10 @@ import { Going, Refused, Touched } from "./Touched";
 import { diffLines } from "./lines";
 import { apply, live, type PoolSpec, rehearsed, setSpec } from "./orders";
 import { type Consent, covers, reportOn } from "./rehearsal";
+import { useForeseen } from "./useForeseen";
 
 type Pool = Objects["nodepools"];
-const yaml = "application/yaml";
-
-/** The text with the newest version: that of a pool also counts its status, which the controllers write again and again. */
-function withVersion(text: string, version: string | undefined): string {
-  return version === undefined ? text : text.replace(/^( +resourceVersion: ).*$/m, `$1"${version}"`);
-}
-
-/** A change of a pool as it is typed, and 400 ms later what it would do. */
-function usePreview(path: string, typed: string | undefined) {
-  const [asked, setAsked] = useState<string>();
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(typed), 400);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  const preview = useQuery({
-    queryKey: ["preview", path, asked], enabled: asked !== undefined, retry: false, staleTime: 0, refetchInterval: whilePassing,
-    queryFn: ({ signal }) => read<Schemas["PoolPreview"]>(`${path}/preview`, { method: "POST", body: asked, type: yaml, signal }),
-  });
-  return { preview, current: asked === typed, wrong: useLasting(preview, asked ?? "") };
-}
+const SpecEditor = later(async () => (await import("./SpecEditor")).SpecEditor);
 
 /**
  * A change of a pool: typed, foreseen while it is typed, rehearsed by the controllers with spec.dryRun, and then applied or discarded.
@@ -58,8 +40,6 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
     queryFn: async ({ signal }) => ({ pool: await read<Pool>(path, { signal }), text: await text(`${path}/yaml?fields=spec`, signal) }),
   });
   const pool = fresh.data && (fresh.data.pool.metadata.generation ?? 0) > (told.metadata.generation ?? 0) ? fresh.data.pool : told;
-  const version = useRef(pool.metadata.resourceVersion);
-  version.current = pool.metadata.resourceVersion;
   const { name, uid } = target;
   const begun = useMemo((): Kept | undefined => {
     if (!fresh.data) return undefined;
@@ -82,6 +62,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
     keep(target, newest.current);
     setChanged(newest.current);
   };
+  const setText = (text: string) => { if (text !== newest.current?.text) become((from) => ({ ...from, text })); };
   const stage = change?.stage ?? "edit";
   const value = change?.text;
   const before = change?.before.text;
@@ -96,23 +77,13 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const busy = sending || taking;
   // A right, or the stream, can go while the dialog is open.
   const refused = useHindrance("nodepools", undefined, "patch");
-  const { preview, current, wrong } = usePreview(path, value);
-
-  // The server reads the YAML: what it makes of it is what is written.
-  const planned = useQuery({
-    queryKey: ["planned", path, value], enabled: current && value !== undefined && preview.isSuccess, refetchInterval: whilePassing,
-    // The controllers write the status again and again: a version that is old by now is no reason to stop.
-    retry: (count, error) => count < 5 && error instanceof Refusal && error.problem.status === 409,
-    queryFn: ({ signal }) => read<{ after: { spec?: PoolSpec } }>(`${path}/diff?replace=true&uid=${encodeURIComponent(target.uid)}`, { method: "PUT", body: withVersion(value ?? "", version.current), type: yaml, signal }),
-  });
-  const unplanned = useLasting(planned, value ?? "");
-  const spec = planned.data?.after.spec;
+  const { preview, spec, refusal, current } = useForeseen({ path, uid, version: pool.metadata.resourceVersion, typed: value });
   // Against the spec as this dialog has last written it, or else seen: a change of somebody else is never overwritten.
   const order = spec && change && setSpec(target, written ?? change.before.spec, rehearsed(spec));
   const report = reportOn(pool, change?.generation);
-  const pods = Math.max(stage === "rehearsed" ? (report?.podsToEvict ?? 0) : 0, preview.data?.podCount ?? 0);
+  const pods = Math.max(stage === "rehearsed" ? (report?.podsToEvict ?? 0) : 0, preview?.podCount ?? 0);
   const ticked = covers(consent, generation, pods);
-  const nodes = stage === "rehearsed" && report ? (report.affectedNodes ?? 0) : (preview.data?.changed ?? 0);
+  const nodes = stage === "rehearsed" && report ? (report.affectedNodes ?? 0) : (preview?.changed ?? 0);
 
   const save = async () => {
     if (!order || !spec || !change) return;
@@ -155,12 +126,12 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
       setTaking(false);
     }
   };
-  const refusal = wrong ?? unplanned;
   const trouble = failed ?? unread;
   const ready = stage === "rehearsed" && report !== undefined && (pods === 0 || ticked);
   // What rehearses already can be rehearsed as it is.
   const unchanged = value === before && pool.spec?.dryRun !== true;
-  useSaveKey(() => { if (stage === "edit" && order && !unchanged && current && refused === undefined && !busy) void save(); }, 1);
+  const saveNow = () => { if (stage === "edit" && order && !unchanged && current && refused === undefined && !busy) void save(); };
+  useSaveKey(saveNow, 1);
   // What somebody else has begun is taken back by those who know what was before.
   const unknown = stage === "rehearsed" && !written ? say("pool.unknown") : undefined;
   // What was ordered here and is done was done by nobody else, whatever became of its answer.
@@ -175,7 +146,8 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
     over.current();
   }, [lost, say, name]);
   return (
-    <Dialog.Root open onOpenChange={(open) => { if (!open && !busy && !store.ended) onClose(); }}>
+    // Escape that ends a search in the editor, or a selection, is not for the dialog.
+    <Dialog.Root open onOpenChange={(open, { reason, event }) => { if (!open && !busy && !store.ended && !(reason === "escape-key" && event.defaultPrevented)) onClose(); }}>
       <Dialog.Portal>
         <Dialog.Backdrop className="scrim" />
         <Dialog.Popup className="dialog wide">
@@ -192,7 +164,9 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
                 <h3>{say("pool.yours")}</h3>
                 {fresh.isPending && <Skeleton />}
                 {fresh.error && <Failure error={fresh.error} />}
-                {stage === "edit" && value !== undefined && <textarea className="yamltext" spellCheck={false} aria-label={say("pool.spec")} value={value} rows={Math.min(22, Math.max(10, value.split("\n").length))} onChange={({ target: { value: text } }) => become((from) => ({ ...from, text }))} />}
+                {stage === "edit" && value !== undefined && before !== undefined && (
+                  <Later fallback={<Skeleton />}><SpecEditor kind={target.kind} value={value} before={before} refusal={refusal} onText={setText} onSave={saveNow} /></Later>
+                )}
                 {stage === "rehearsed" && value !== undefined && before !== undefined && (
                   <div className="diff">{diffLines(before, value).map((line, index) => <div key={index} className={line.sign === "+" ? "add" : line.sign === "−" ? "del" : undefined}><b>{line.sign.trim()}</b>{line.text}</div>)}</div>
                 )}
@@ -200,15 +174,15 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
               <section>
                 <h3>{say("pool.onTheNodes")} <span className="dim small">{stage === "rehearsed" ? "status.dryRun" : say("pool.foreseen")}</span></h3>
                 {refusal && stage === "edit" && <Refused error={refusal} />}
-                {stage === "edit" && preview.data && !refusal && <ForeseenList foreseen={fromPreview(preview.data)} />}
+                {stage === "edit" && preview && !refusal && <ForeseenList foreseen={fromPreview(preview)} />}
                 {stage === "rehearsed" && (report ? <ForeseenList foreseen={fromReport(report)} /> : <p className="sub row"><Shape name="reconciling" />{say("pool.waits")}</p>)}
-                {preview.data && !refusal && <Touched preview={preview.data} />}
+                {preview && !refusal && <Touched preview={preview} />}
               </section>
             </div>
-            {preview.data?.braked && <div className="reasonbox heed"><Shape name="waiting" /><div>{say("pool.braked", { count: preview.data.leaving })}</div></div>}
-            {preview.data?.podsHidden && <p className="small sub" lang="en">{preview.data.podsHidden}</p>}
+            {preview?.braked && <div className="reasonbox heed"><Shape name="waiting" /><div>{say("pool.braked", { count: preview.leaving })}</div></div>}
+            {preview?.podsHidden && <p className="small sub" lang="en">{preview.podsHidden}</p>}
             {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}{value?.includes("NoExecute") && <> <button type="button" className="plain" onClick={() => become((from) => ({ ...from, text: value.replaceAll(/\bNoExecute\b/g, "NoSchedule"), stage: "edit" }))}>{say("pool.softer")}</button></>}</div></div>}
-            {pods > 0 && !refusal && preview.data && <Going preview={preview.data} />}
+            {pods > 0 && !refusal && preview && <Going preview={preview} />}
             {stage === "edit" ? order && !unchanged && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} /> : <DoesTheSame kubectl={applying.kubectl} curl={curl(applying)} />}
             {trouble && <Failure error={trouble} />}
           </div>
