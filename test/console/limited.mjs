@@ -30,6 +30,11 @@ export async function viewer({ browser, origin, cluster, tokens, keep }) {
   await page.getByText("You may not scale Pod sets here.").first().waitFor();
   right((await page.getByRole("dialog").count()) === 0 && sent === 0, `buttons that are disabled have sent ${sent} requests`);
 
+  await open(page, "/podsets");
+  await page.getByRole("checkbox", { name: "Select all of the list" }).check();
+  const scale = page.getByRole("region", { name: "What is selected" }).locator("button[aria-disabled=true]", { hasText: /^Scale \d/ });
+  right((await scale.getAttribute("title")) === "You may not scale Pod sets here.", "several can be scaled by somebody who may not, or without a reason");
+
   for (const path of ["/", "/podsets", "/virtualmachines", "/pods", "/create/podsets?ns=showcase"]) {
     await open(page, path);
     await look(page, `${path} of a limited user`);

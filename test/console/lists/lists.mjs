@@ -4,6 +4,7 @@ import { end, look as see, patience, reader, start, wrong } from "../browser.mjs
 import { right } from "../page.mjs";
 import { among, failing, growing, makingOne, ordered, pointing, refusing, replacing, staying, stops, typing, underDialogs } from "./asking.mjs";
 import { rehearsal } from "./rehearsal.mjs";
+import { scaling } from "./scaling.mjs";
 
 const [executablePath, url, namespace] = process.argv.slice(2);
 const origin = new URL(url).origin;
@@ -262,7 +263,7 @@ try {
   page = await context.newPage();
   await page.goto(url);
   await page.locator(".live.live").waitFor();
-  for (const part of [machines, deletion, columnsAndFilter, typing, pointing, growing, staying, stops, refusing, failing, underDialogs, makingOne, replacing, among, events, map, ordered, head, phone, rehearsal]) {
+  for (const part of [machines, deletion, scaling, columnsAndFilter, typing, pointing, growing, staying, stops, refusing, failing, underDialogs, makingOne, replacing, among, events, map, ordered, head, phone, rehearsal]) {
     await part({ page, open, row, read, until, look, namespace }).catch((error) => wrong.push(`${part.name}: ${error}`));
   }
 } catch (error) {

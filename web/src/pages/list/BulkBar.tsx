@@ -7,9 +7,10 @@ import { Action, Command } from "../../components/parts";
 import { Icon } from "../../components/Icon";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
+import { store } from "../../live/store";
 import { useCut } from "../../live/useCut";
 import { may, useRights } from "../../shell/session";
-import { type Bulk, bulks, together } from "./bulk";
+import { type Bulk, bulks, scaling, together } from "./bulk";
 import { byKey, focusRow } from "./focus";
 
 const BulkDialog = later(async () => (await import("./BulkDialog")).BulkDialog);
@@ -22,7 +23,12 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
   const cut = useCut();
   const namespaces = useMemo(() => new Set(objects.map((object) => object.metadata.namespace)), [objects]);
   const rights = useRights(namespaces.size === 1 ? [...namespaces][0] : undefined);
-  const offered = useMemo(() => bulks(objects.map((object) => ({ target: targetOf(kind, object), object }))), [kind, objects]);
+  const offered = useMemo(() => {
+    const all = objects.map((object) => ({ target: targetOf(kind, object), object }));
+    const scale = scaling(all, ({ kind: { plural }, namespace, name }) => store.get(plural, namespace, name));
+    // What deletes comes last.
+    return [...bulks(all), ...(scale ? [scale] : [])].sort((one, other) => Number(one.danger) - Number(other.danger));
+  }, [kind, objects]);
   const [at, setAt] = useState<Bulk["key"]>();
   const [chosen, setChosen] = useState<Bulk>();
   const shown = offered.find((bulk) => bulk.key === at) ?? offered[0];
@@ -39,7 +45,7 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
       <span className="row">
         {offered.map((bulk) => (
           <span key={bulk.key} onPointerEnter={() => setAt(bulk.key)} onFocus={() => setAt(bulk.key)}>
-            <Action label={say("bulk.button", { action: say(bulk.key), count: objects.length })} danger={bulk.danger} disabled={refused(bulk)} onClick={() => setChosen(bulk)} />
+            <Action name={bulk.key} label={say("bulk.button", { action: say(bulk.key), count: objects.length })} danger={bulk.danger} disabled={refused(bulk)} onClick={() => setChosen(bulk)} />
           </span>
         ))}
         <button type="button" className="btn quiet icon" aria-label={say("bulk.clear")} onClick={(event) => { onClear(); if (byKey(event)) focusRow(); }}><Icon name="close" size={14} /></button>

@@ -133,10 +133,16 @@ export function List({ kind }: { kind: Kind }) {
     wantSize(`${kind.plural}/${key}`);
     page(key);
   }, [kind, page]);
+  /** The same for all that are selected, where they can be sized together. */
+  const scaleSome = useCallback((key: string) => {
+    const several = picking.current.length > 0 ? document.querySelector<HTMLElement>(".bulk [data-deed='action.scale']") : undefined;
+    if (several) several.click();
+    else scale(key);
+  }, [scale]);
   const onKey = useCallback((what: RowKey, key: string) => {
     const object = objectAt(kind, key);
     if (what === "page") page(key);
-    else if (what === "scale") scale(key);
+    else if (what === "scale") scaleSome(key);
     else if (what === "yaml" || (what === "edit" && !rehearsed.includes(kind.plural))) page(key, "yaml");
     else if (what === "edit") page(key); // which has the button that changes it
     else if (what === "drawer") search({ open: open === key ? undefined : key });
@@ -146,7 +152,7 @@ export function List({ kind }: { kind: Kind }) {
       const deed = deedsOf(target, object).find((each) => each.key === "action.delete");
       if (deed) ask(deed, target);
     }
-  }, [kind, open, page, scale, search, clear, ask]);
+  }, [kind, open, page, scaleSome, search, clear, ask]);
   const beginNow = useRef(begin);
   beginNow.current = begin;
   const onDeed = useCallback<typeof begin>((deed, target) => beginNow.current(deed, target), []);

@@ -124,8 +124,11 @@ export function Rows(props: Props) {
   const keyAt = (index: number) => { const line = latest.current.lines[latest.current.places[index] ?? -1]; return line && "row" in line ? keyOfRow(line.row) : undefined; };
   const focus = useCallback((index: number) => { setFocused(index); setLast(keyAt(index)); }, []);
   const press = useCallback((event: KeyboardEvent<HTMLTableRowElement>, key: string, index: number) => {
-    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key.length === 1 && event.key !== " " && !lettersOn()) return;
+    const letter = event.key.length === 1 && event.key !== " ";
+    // Who has selected with the mouse is at the box of a row, which takes no letters.
+    const boxed = letter && event.target instanceof HTMLInputElement && event.target.type === "checkbox";
+    if ((event.target !== event.currentTarget && !boxed) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (letter && !lettersOn()) return;
     const steps: Record<string, number> = { j: index + 1, ArrowDown: index + 1, k: index - 1, ArrowUp: index - 1, Home: 0, End: latest.current.count - 1 };
     const step = steps[event.key];
     if (step !== undefined) {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { orders, type Target } from "../../actions/commands";
 import { kindOf, type Kind } from "../../kinds/registry";
-import { bulks, eachOf, together } from "./bulk";
+import { bulks, eachOf, scaling, together } from "./bulk";
 import { allColumns, chosen, type Column, toggled } from "./columns";
 import { entered, joined, parse, requirements, tokensOf, without } from "./filter";
 import { lines } from "./groups";
@@ -88,6 +88,32 @@ test("the command for several is one for each namespace", () => {
 test("only what all of them can do is offered", () => {
   expect(bulks([machine("a", "ci"), machine("b", "ci")]).map((bulk) => bulk.key)).toContain("action.stop");
   expect(bulks([machine("a", "ci"), machine("b", "ci", "Halted")]).map((bulk) => bulk.key)).not.toContain("action.stop");
+});
+
+const sizable = (plural: "podsets" | "deployments", name: string, namespace: string, size: number, owned = false) => {
+  const target: Target = { kind: known(plural), namespace, name, uid: name };
+  const metadata = { name, namespace, ...(owned ? { ownerReferences: [{ controller: true }] } : {}) };
+  return { target, object: { metadata, spec: plural === "podsets" ? { size } : { replicas: size } } };
+};
+const unseen = () => undefined;
+
+test("several are scaled with one command for each namespace, and begin with the largest size", () => {
+  const bulk = scaling([sizable("podsets", "a", "ci", 3), sizable("podsets", "b", "ci", 0), sizable("podsets", "c", "lab", 6)], unseen);
+  const commands = (deeds = bulk?.deeds ?? []) => together(deeds.map(({ target, deed }) => ({ target, order: deed.order })));
+  expect(commands()).toEqual(["kubectl scale podset a b -n ci --replicas=6", "kubectl scale podset c -n lab --replicas=6"]);
+  expect(commands(bulk?.sizing?.to(2))).toEqual(["kubectl scale podset a b -n ci --replicas=2", "kubectl scale podset c -n lab --replicas=2"]);
+  expect(bulk?.deeds.map(({ deed: { order } }) => [order.method, order.body, new URL(order.path, "http://console").searchParams.get("uid")])).toEqual(["a", "b", "c"].map((uid) => ["PATCH", { replicas: 6 }, uid]));
+});
+
+test("each is taken back to the size that it had when it was scaled", () => {
+  const bulk = scaling([sizable("deployments", "a", "ci", 3), sizable("deployments", "b", "ci", 0)], ({ name }) => (name === "a" ? sizable("deployments", "a", "ci", 4).object : undefined));
+  expect(bulk?.sizing?.to(2).map(({ size, deed }) => [size, deed.undo?.body])).toEqual([[{ before: 4, after: 2 }, { replicas: 4 }], [{ before: 0, after: 2 }, { replicas: 0 }]]);
+});
+
+test("only objects that have a size of their own are scaled together", () => {
+  expect(scaling([sizable("deployments", "a", "ci", 3), sizable("deployments", "b", "ci", 3, true)], unseen)).toBeUndefined();
+  expect(scaling([machine("a", "ci")], unseen)).toBeUndefined();
+  expect(scaling([], unseen)).toBeUndefined();
 });
 
 test("each result is told, also of those that fail", async () => {

@@ -1,15 +1,15 @@
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { curl, orders } from "../../actions/commands";
 import { targetOf, useOrder } from "../../actions/useOrder";
 import { may, useRights } from "../../shell/session";
 import type { KubeObject } from "../../api/types";
 import { Bar } from "../../components/Bar";
 import { Action, DoesTheSame, Panel } from "../../components/parts";
-import { Icon } from "../../components/Icon";
 import { useSay } from "../../i18n";
 import { kindOf } from "../../kinds/registry";
 import { useCut } from "../../live/useCut";
 import { offerSize, sizeKey } from "../parts/sizing";
+import { Stepper } from "../parts/Stepper";
 
 /** The stepper: changes are local until Enter or Apply; Esc returns. What is typed stays when the object changes meanwhile. */
 export function Size({ plural, object, size, available, updated, room }: { plural: "podsets" | "deployments"; object: KubeObject; size: number; available: number; updated: number; room?: { pool: string; pods: number } | undefined }) {
@@ -32,22 +32,16 @@ export function Size({ plural, object, size, available, updated, room }: { plura
     if (wanted === undefined || disabled) return;
     run(order, say("action.scale"), target.name, { undo: orders.scale(target, size) }).then((done) => { if (done) setWanted(undefined); }, () => undefined);
   };
-  const press = (event: KeyboardEvent) => {
-    if (event.key === "Enter") apply();
-    else if (event.key === "Escape") setWanted(undefined);
-    else if (event.key === "ArrowUp") setWanted(value + 1);
-    else if (event.key === "ArrowDown") setWanted(Math.max(0, value - 1));
-    else return;
-    event.preventDefault();
+  const press = (key: string) => {
+    if (key === "Enter") apply();
+    else if (key === "Escape") setWanted(undefined);
+    else return false;
+    return true;
   };
   return (
     <Panel title={say("size.title")} sub={say("size.sub", { available, size, updated })}>
       <Bar className="row wrap sizing">
-        <span className="step">
-          <button type="button" aria-label={say("size.less")} onClick={() => setWanted(Math.max(0, value - 1))}><Icon name="minus" /></button>
-          <input ref={input} data-size="" inputMode="numeric" aria-label={say("size.value")} value={value} onChange={(event) => { const typed = Number(event.target.value); if (Number.isInteger(typed) && typed >= 0 && typed < 100_000) setWanted(typed); }} onKeyDown={press} />
-          <button type="button" aria-label={say("size.more")} onClick={() => setWanted(value + 1)}><Icon name="plus" /></button>
-        </span>
+        <Stepper ref={input} data-size="" value={value} onValue={setWanted} onKey={press} />
         <Bars value={value} available={available} />
         {wanted !== undefined && <Action label={say("size.apply", { size: value })} disabled={disabled} busy={busy} onClick={apply} />}
       </Bar>

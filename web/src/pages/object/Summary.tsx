@@ -12,6 +12,7 @@ import { Containers } from "./Containers";
 import { Kubeconfigs, OneKubeconfig } from "./cluster/Kubeconfigs";
 import { Operation } from "./cluster/Operation";
 import { Plan } from "./cluster/Plan";
+import { sizeOf } from "../parts/sizing";
 import { PodSetParts } from "./podset/PodSetParts";
 import { PodTable } from "./PodTable";
 import { PoolParts } from "./pool/PoolParts";
@@ -64,10 +65,10 @@ function DeploymentParts({ namespace, name }: { namespace: string | undefined; n
   if (!deployment) return null;
   const { spec, status } = deployment;
   const selector = labelText(spec?.selector?.matchLabels);
-  const owned = deployment.metadata.ownerReferences?.some((owner) => owner.controller === true) === true;
+  const size = sizeOf("deployments", deployment);
   return (
     <>
-      {!owned && <Size plural="deployments" object={deployment} size={spec?.replicas ?? 1} available={status?.availableReplicas ?? 0} updated={status?.updatedReplicas ?? 0} />}
+      {size !== undefined && <Size plural="deployments" object={deployment} size={size} available={status?.availableReplicas ?? 0} updated={status?.updatedReplicas ?? 0} />}
       <Pods namespace={namespace} selector={selector} />
     </>
   );

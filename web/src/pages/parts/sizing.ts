@@ -1,9 +1,35 @@
+import type { KubeObject } from "../../api/types";
+import { type Judged, number } from "../../status/status";
+
 /** Who wants to change the size of an object goes to the stepper on its page: it is wanted before the page is there. */
 let wanted: string | undefined;
 const steppers = new Map<string, () => void>();
 
 /** The kinds that have a stepper. */
 export const sized: readonly string[] = ["podsets", "deployments"];
+
+type Sizable = KubeObject & Judged & { metadata: { ownerReferences?: readonly { controller?: boolean }[] } };
+
+/** How many pods an object is to have; undefined where it has no size, or a pod set sets that of its Deployment. */
+export function sizeOf(plural: string, { metadata, spec }: Sizable): number | undefined {
+  if (plural === "podsets") return number(spec, "size") ?? 0;
+  const owned = metadata.ownerReferences?.some((owner) => owner.controller === true);
+  return plural === "deployments" && !owned ? (number(spec, "replicas") ?? 1) : undefined;
+}
+
+/** The largest number of pods that can be typed: one more digit is a slip of the finger. */
+const most = 99_999;
+
+/** The nearest number of pods that can be asked for. */
+export function bounded(size: number): number {
+  return Math.min(most, Math.max(0, size));
+}
+
+/** The number of pods that a text says; undefined where it says none. */
+export function sizeIn(text: string): number | undefined {
+  const size = Number(text);
+  return Number.isInteger(size) && size === bounded(size) ? size : undefined;
+}
 
 export function sizeKey(plural: string, namespace: string | undefined, name: string): string {
   return `${plural}/${namespace ?? ""}/${name}`;
