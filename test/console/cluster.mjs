@@ -7,7 +7,7 @@ const roots = {
   virtualmachines: "apis/cloudnative.tw/v1alpha1", clusters: "apis/clusterprovisioner.rke.io/v1alpha1", kubeconfigs: "apis/clusterprovisioner.rke.io/v1alpha1",
   clusterroles: "apis/rbac.authorization.k8s.io/v1", clusterrolebindings: "apis/rbac.authorization.k8s.io/v1", rolebindings: "apis/rbac.authorization.k8s.io/v1",
 };
-const kinds = { pods: "Pod", serviceaccounts: "ServiceAccount", clusterroles: "ClusterRole", clusterrolebindings: "ClusterRoleBinding", rolebindings: "RoleBinding", podsets: "PodSet", services: "Service", nodes: "Node", namespaces: "Namespace", deployments: "Deployment" };
+const kinds = { pods: "Pod", serviceaccounts: "ServiceAccount", clusterroles: "ClusterRole", clusterrolebindings: "ClusterRoleBinding", rolebindings: "RoleBinding", podsets: "PodSet", services: "Service", nodes: "Node", namespaces: "Namespace", deployments: "Deployment", clusters: "Cluster" };
 
 export class Cluster {
   #base;
