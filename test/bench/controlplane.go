@@ -69,6 +69,8 @@ type controlPlane struct {
 	end  context.CancelFunc
 	// ownNodes is how many nodes there are.
 	ownNodes int
+	// pprof is where managers serve their profiles; empty for nowhere.
+	pprof string
 }
 
 // startControlPlane starts a control plane with the shipped CRDs and rights applied. It is returned in any case, to be
@@ -77,6 +79,7 @@ func startControlPlane(ctx context.Context, b *bench, whole bool) (*controlPlane
 	log.SetLogger(logr.Discard())
 	r := &controlPlane{
 		Cluster: rig.Cluster{Name: agentBench}, scheme: kube.NewScheme(), pids: map[string]int{processBench: os.Getpid()},
+		pprof: b.options.Pprof,
 	}
 	ctx, r.end = context.WithCancel(ctx)
 	var err error

@@ -96,9 +96,11 @@ type options struct {
 	Window time.Duration `json:"window"`
 	// Windlass is the program that is measured.
 	Windlass string `json:"-"`
-	JSON     string `json:"-"`
-	Check    bool   `json:"-"`
-	Verbose  bool   `json:"-"`
+	// Pprof is where the manager serves its profiles; empty for nowhere.
+	Pprof   string `json:"-"`
+	JSON    string `json:"-"`
+	Check   bool   `json:"-"`
+	Verbose bool   `json:"-"`
 	// Results is the file of an earlier run to print in place of a run.
 	Results string `json:"-"`
 }
@@ -126,6 +128,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	})
 	flags.DurationVar(&opts.Window, "window", 5*time.Minute, "how long VirtualMachines are watched while nothing changes; 0 for not at all")
 	flags.StringVar(&opts.Windlass, "windlass", "", "`program` to measure (default bin/windlass)")
+	flags.StringVar(&opts.Pprof, "pprof", "", "`address` at which the manager serves its profiles, as 127.0.0.1:6060")
 	flags.StringVar(&opts.JSON, "json", "", "`file` to write the results to as JSON")
 	flags.BoolVar(&opts.Check, "check", false, "fail if a number of writes is not what it should be")
 	flags.StringVar(&opts.Results, "benchfmt", "", "`file` with the results of an earlier run, to print as results of Go benchmarks in place of a run")

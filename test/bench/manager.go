@@ -46,6 +46,9 @@ func (r *controlPlane) startManager(ctx context.Context, more ...string) (*manag
 		return nil, err
 	}
 	defer leads.Cancel()
+	if r.pprof != "" {
+		more = append(more, "--pprof-bind-address", r.pprof)
+	}
 	running, err := r.StartManager(ctx, r.accountConfig, r.log(agentWindlass), append([]string{
 		"--holder-identity", identity, "--metrics-bind-address", metrics,
 	}, more...)...)

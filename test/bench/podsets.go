@@ -16,10 +16,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/test/rig"
 )
@@ -35,6 +38,8 @@ const (
 
 	variantPodSets     = "podsets"
 	variantDeployments = "deployments"
+	// variantApplied are the same Deployments, each applied as Windlass does it instead of created.
+	variantApplied = "applied deployments"
 )
 
 // podSets measures how long many PodSets take until all of them are ready, against as many Deployments with the same pods.
@@ -48,7 +53,8 @@ func podSets(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 		return s, err
 	}
 	p := newSetBench(b, r, &s)
-	err := b.interleave(ctx, variant{variantDeployments, p.deployments}, variant{variantPodSets, p.podSets})
+	err := b.interleave(ctx,
+		variant{variantDeployments, p.deployments}, variant{variantApplied, p.appliedDeployments}, variant{variantPodSets, p.podSets})
 	p.conclude()
 	return s, err
 }
@@ -75,9 +81,10 @@ func newSetBench(b *bench, r *controlPlane, s *section) *setBench {
 		beyond:  check{Name: "writes by windlass for each PodSet, beyond Deployment, status, event and reports of progress"},
 	}
 	p.took[variantDeployments] = s.measure("deployments: until all are available", "s")
+	p.took[variantApplied] = s.measure("applied deployments: until all are available", "s")
 	p.took[variantPodSets] = s.measure("podsets: until all are ready", "s")
 	p.perSet = s.measure("podsets: writes by windlass", "per PodSet")
-	for _, name := range []string{variantDeployments, variantPodSets} {
+	for _, name := range []string{variantDeployments, variantApplied, variantPodSets} {
 		for _, process := range slices.Sorted(maps.Keys(r.pids)) {
 			p.cost[name+"/"+process] = s.measure(name+": CPU of "+process, "ms each")
 		}
@@ -86,9 +93,9 @@ func newSetBench(b *bench, r *controlPlane, s *section) *setBench {
 	return p
 }
 
-// run creates the objects and waits until all of them are in the state.
+// run sends the objects and waits until all of them are in the state.
 func (p *setBench) run(
-	ctx context.Context, round int, name string, kind client.Object, ok func(client.Object) bool, object func(i int) client.Object,
+	ctx context.Context, round int, name string, kind client.Object, ok func(client.Object) bool, send func(ctx context.Context, i int) error,
 ) error {
 	// Watches of this kind alone, and for this round alone: what is watched besides would be paid for by all.
 	watching, end := context.WithCancel(ctx)
@@ -106,8 +113,7 @@ func (p *setBench) run(
 		return err
 	}
 	before, start := readUsage(p.plane.pids), time.Now()
-	err = forEach(ctx, creators, p.count, func(ctx context.Context, i int) error { return p.plane.Client.Create(ctx, object(i)) })
-	if err != nil {
+	if err := forEach(ctx, creators, p.count, send); err != nil {
 		return fmt.Errorf("cannot create %s: %w", name, err)
 	}
 	at, err := done.Wait(ctx, patience)
@@ -130,10 +136,30 @@ func (p *setBench) run(
 }
 
 func (p *setBench) deployments(ctx context.Context, round int) error {
-	err := p.run(ctx, round, variantDeployments, &appsv1.Deployment{}, func(object client.Object) bool {
+	return p.untilAvailable(ctx, round, variantDeployments, func(ctx context.Context, i int) error {
+		return p.plane.Client.Create(ctx, newDeployment(setName(round, i)))
+	})
+}
+
+// appliedDeployments tells what it costs the API server that Windlass applies its Deployments.
+func (p *setBench) appliedDeployments(ctx context.Context, round int) error {
+	return p.untilAvailable(ctx, round, variantApplied, func(ctx context.Context, i int) error {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(newDeployment(setName(round, i)))
+		if err != nil {
+			return fmt.Errorf("cannot convert a Deployment: %w", err)
+		}
+		wanted := &unstructured.Unstructured{Object: content}
+		wanted.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+		unstructured.RemoveNestedField(content, "status")
+		return patch.CreateUnstructured(ctx, p.plane.Client, wanted)
+	})
+}
+
+func (p *setBench) untilAvailable(ctx context.Context, round int, name string, send func(ctx context.Context, i int) error) error {
+	err := p.run(ctx, round, name, &appsv1.Deployment{}, func(object client.Object) bool {
 		deployment, ok := object.(*appsv1.Deployment)
 		return ok && deployment.Status.ObservedGeneration >= deployment.Generation && deployment.Status.AvailableReplicas == 1
-	}, func(i int) client.Object { return newDeployment(setName(round, i)) })
+	}, send)
 	if err != nil {
 		return err
 	}
@@ -148,7 +174,9 @@ func (p *setBench) podSets(ctx context.Context, round int) error {
 	err = p.run(ctx, round, variantPodSets, &appsv1alpha1.PodSet{}, func(object client.Object) bool {
 		set, ok := object.(*appsv1alpha1.PodSet)
 		return ok && set.Status.ObservedGeneration == set.Generation && apimeta.IsStatusConditionTrue(set.Status.Conditions, status.Ready)
-	}, func(i int) client.Object { return newPodSet(setName(round, i), 1) })
+	}, func(ctx context.Context, i int) error {
+		return p.plane.Client.Create(ctx, newPodSet(setName(round, i), 1))
+	})
 	if err != nil {
 		return err
 	}
@@ -196,9 +224,11 @@ func beyond(wrote, count, budget int) int {
 }
 
 func (p *setBench) conclude() {
-	p.out.Ratios = append(p.out.Ratios, compare("podsets to deployments", p.took[variantPodSets], p.took[variantDeployments], 1.2))
+	p.out.Ratios = append(p.out.Ratios,
+		compare("podsets to deployments", p.took[variantPodSets], p.took[variantDeployments], 1.2),
+		compare("podsets to applied deployments", p.took[variantPodSets], p.took[variantApplied], 0))
 	p.out.Checks = append(p.out.Checks, p.applied, p.beyond)
-	for _, name := range []string{variantDeployments, variantPodSets} {
+	for _, name := range []string{variantDeployments, variantApplied, variantPodSets} {
 		wrote := p.last[name]
 		var parts []string
 		for _, agent := range wrote.agents() {

@@ -243,14 +243,19 @@ func (p *poolsBench) changeOne(ctx context.Context) error {
 
 // rest lets the nodes report for a while, and looks at what the manager does and holds.
 func (p *poolsBench) rest(ctx context.Context, m *manager) error {
-	observed := newObserver(m, p.out, "with heartbeats")
-	err := observed.observe(ctx, 1, func(ctx context.Context) error { return p.plane.heartbeats(ctx, p.nodes) })
-	if err != nil {
-		return err
+	for _, pace := range []struct {
+		name          string
+		window, every time.Duration
+	}{{"with heartbeats", window, statusEvery}, {"with reports every " + kubeletEvery.String(), kubeletWindow, kubeletEvery}} {
+		observed := newObserver(m, p.out, pace.name)
+		err := observed.observe(ctx, 1, func(ctx context.Context) error { return p.plane.heartbeats(ctx, p.nodes, pace.window, pace.every) })
+		if err != nil {
+			return err
+		}
+		p.out.Checks = append(p.out.Checks, check{
+			Name: "writes by windlass besides its lease " + pace.name, Want: 0, Got: observed.writes,
+		})
 	}
-	p.out.Checks = append(p.out.Checks, check{
-		Name: "writes by windlass besides its lease while nodes report", Want: 0, Got: observed.writes,
-	})
 	now, peak := resident(m.PID)
 	p.out.note("resident memory: %.0f MiB now, %.0f MiB at most; %.1f MiB for 1,000 nodes, the program itself included",
 		now, peak, now*1000/float64(p.nodes))

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// window is how long a round of the scenario steady lasts.
-	window = 4 * time.Second
-	// statusEvery is how often every node reports its status; kubelets do so every five minutes.
-	statusEvery = 15 * time.Second
+	// window is how long a round of the scenario steady lasts, and kubeletWindow one at the pace of kubelets.
+	window, kubeletWindow = 4 * time.Second, 15 * time.Second
+	// statusEvery is how often every node reports its status, and kubeletEvery how often kubelets do so while nothing changes.
+	statusEvery, kubeletEvery = 15 * time.Second, 5 * time.Minute
 	// leaseEvery is how often every node renews its lease, as kubelets do.
 	leaseEvery = 10 * time.Second
 )
@@ -41,16 +41,21 @@ func steady(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	}
 	quiet := newObserver(m, &s, "without heartbeats")
 	busy := newObserver(m, &s, "with heartbeats")
+	usual := newObserver(m, &s, "with reports every "+kubeletEvery.String())
 	err = b.interleave(ctx,
 		variant{"without heartbeats", func(ctx context.Context, round int) error {
 			return quiet.observe(ctx, round, func(ctx context.Context) error { return pause(ctx, window) })
 		}},
 		variant{"with heartbeats", func(ctx context.Context, round int) error {
-			return busy.observe(ctx, round, func(ctx context.Context) error { return r.heartbeats(ctx, n) })
+			return busy.observe(ctx, round, func(ctx context.Context) error { return r.heartbeats(ctx, n, window, statusEvery) })
+		}},
+		variant{"as kubelets", func(ctx context.Context, round int) error {
+			return usual.observe(ctx, round, func(ctx context.Context) error { return r.heartbeats(ctx, n, kubeletWindow, kubeletEvery) })
 		}})
 	s.Checks = append(s.Checks,
 		check{Name: "writes by windlass besides its lease, per window without heartbeats", Got: quiet.writes},
 		check{Name: "writes by windlass besides its lease, per window with heartbeats", Got: busy.writes},
+		check{Name: "writes by windlass besides its lease, per window with reports every " + kubeletEvery.String(), Got: usual.writes},
 	)
 	s.note("there were %.0f status reports and %.0f renewals of leases a second", float64(n)/statusEvery.Seconds(), float64(n)/leaseEvery.Seconds())
 	return s, errors.Join(err, m.stop())
@@ -106,13 +111,13 @@ func (o *observer) observe(ctx context.Context, round int, work func(context.Con
 	return nil
 }
 
-// heartbeats makes all nodes report for the length of a window, evenly spread.
-func (r *controlPlane) heartbeats(ctx context.Context, nodes int) error {
+// heartbeats makes nodes report so often for the length of a window, evenly spread.
+func (r *controlPlane) heartbeats(ctx context.Context, nodes int, window, every time.Duration) error {
 	kubelet, err := client.New(as(r.Config, agentKubelet), client.Options{Scheme: r.scheme})
 	if err != nil {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}
-	reports := int(float64(nodes) * window.Seconds() / statusEvery.Seconds())
+	reports := int(float64(nodes) * window.Seconds() / every.Seconds())
 	renewals := int(float64(nodes) * window.Seconds() / leaseEvery.Seconds())
 	start := time.Now()
 	paced := func(count int, do func(ctx context.Context, name string) error) error {
