@@ -67,8 +67,8 @@ func drawCurves(curves []curve) ([]byte, error) {
 		p.Add(bars, drawn, dots)
 		p.Legend.Add(fmt.Sprintf("%s, exponent %.2f", c.Name, c.Exponent), drawn, dots)
 	}
-	p.Y.Min, p.Y.Max = p.Y.Min/room, p.Y.Max*room*room
-	p.X.Max *= 1 + (room-1)/2 // the last size is not cut off
+	p.Y.Min, p.Y.Max = p.Y.Min/room, p.Y.Max*room*room*room // with the legend above them
+	p.X.Max *= room                                         // the last size is not cut off
 	writer, err := p.WriterTo(width, height, "svg")
 	if err != nil {
 		return nil, fmt.Errorf("cannot draw: %w", err)
