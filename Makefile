@@ -10,7 +10,8 @@ MAKEFLAGS   += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 
 export CGO_ENABLED    := 0
-export GOFLAGS        := -trimpath -buildvcs=false
+# The programs are linked without DWARF. Without it in their packages, too, the first build is a sixth faster.
+export GOFLAGS        := -trimpath -buildvcs=false -gcflags=all=-dwarf=false
 export DEVCLUSTER_DIR := $(CURDIR)/.local/devcluster
 
 # Arguments for `make bench`, as in: make bench BENCH="-scenario nodepool -nodes 1000"
