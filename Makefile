@@ -187,17 +187,18 @@ clean: ## Stop and delete all that make run started, and remove what was built.
 
 ##@ Prove
 
+# go vet is left to make lint, which runs it with more checks: here it would take a minute on two cores.
 .PHONY: test
 test: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 test: build bin/report bin/oidc bin/release bin/helm bin/kuberouter ## Run all tests: unit, schema, integration and end to end, on a real control plane.
 	@{ status=0; \
-	   go test -json -count=1 -timeout=45m $(TESTFLAGS) ./... || status=1; \
-	   go -C devcluster test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
-	   go -C tools/chart test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
-	   go -C tools/curves test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
-	   go -C tools/monitoring test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
-	   go -C tools/site test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
-	   go -C release test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go test -json -count=1 -vet=off -timeout=45m $(TESTFLAGS) ./... || status=1; \
+	   go -C devcluster test -json -count=1 -vet=off -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C tools/chart test -json -count=1 -vet=off -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C tools/curves test -json -count=1 -vet=off -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C tools/monitoring test -json -count=1 -vet=off -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C tools/site test -json -count=1 -vet=off -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C release test -json -count=1 -vet=off -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   exit $$status; } | bin/report
 
 .PHONY: test-unit
