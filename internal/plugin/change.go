@@ -16,14 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/internal/action"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
-const (
-	// fieldManager owns what the plugin writes.
-	fieldManager = "kubectl-windlass"
-	// attempts is how often a change is decided anew because the object has changed since it was read.
-	attempts = 5
-)
+// fieldManager owns what the plugin writes.
+const fieldManager = "kubectl-windlass"
 
 // changing is what commands that change an object have in common.
 type changing struct {
@@ -88,23 +85,25 @@ func carryOut[O client.Object](ctx context.Context, p *plugin, with *changing, d
 		return err
 	}
 	var first types.UID
-	for range attempts {
+	err = kube.DecideAnew(func() (outdated bool, err error) {
 		object, err := readTyped[O](ctx, reached, do.of)
 		if err != nil {
-			return err
+			return false, err
 		}
 		switch {
 		case first != "" && first != object.GetUID():
-			return fmt.Errorf("%s is another one of the same name by now: look at it again", nameOf(do.of.kind, object))
+			return false, fmt.Errorf("%s is another one of the same name by now: look at it again", nameOf(do.of.kind, object))
 		case first == "":
 			if err := decideOn(ctx, p, with, do, object); err != nil {
-				return err
+				return false, err
 			}
 		}
 		first = object.GetUID()
-		if err = write(ctx, p, reached, with, do, object); !apierrors.IsConflict(err) {
-			return err
-		}
+		err = write(ctx, p, reached, with, do, object)
+		return apierrors.IsConflict(err), err
+	})
+	if !apierrors.IsConflict(err) {
+		return err
 	}
 	return fmt.Errorf("%s %s changes all the time: try again", do.of.singular(), do.of.name)
 }

@@ -5,8 +5,12 @@ package plugin
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -270,4 +274,28 @@ func TestAttackActionsWithoutRights(t *testing.T) {
 	if s.reread(t, vm); vm.Spec.RunStrategy == cloudnativev1alpha1.RunHalted || len(vm.Annotations) > 0 {
 		t.Errorf("it is changed: %+v", vm)
 	}
+}
+
+// TestAChangeIsLostToAController holds that a controller that writes an object several times in a row does not keep a change from it.
+func TestAChangeIsLostToAController(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	vm := s.machine(t)
+	var begin sync.Once
+	var over atomic.Bool
+	through := s.behind(t, func(request *http.Request) {
+		if request.Method != http.MethodPatch {
+			return
+		}
+		begin.Do(func() { time.AfterFunc(300*time.Millisecond, func() { over.Store(true) }) })
+		if over.Load() {
+			return
+		}
+		err := s.Live.Get(request.Context(), client.ObjectKeyFromObject(vm), vm)
+		vm.Status.ObservedGeneration++
+		if err := errors.Join(err, s.Live.Status().Update(request.Context(), vm)); err != nil {
+			t.Error(err)
+		}
+	})
+	through.steps(t, nil, step{args: "pause vm/web --namespace " + vm.Namespace, out: "paused"})
 }

@@ -16,10 +16,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/action"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
-
-// attempts is how often an action is decided anew because the object has changed since it was read, as a kubelet changes its node.
-const attempts = 5
 
 // ActionInput is the input of every action.
 type ActionInput struct {
@@ -103,14 +101,13 @@ func act[T any, O objectPointer[T]](
 	c.Query.Set("fieldManager", in.manager())
 	c.Query.Set("fieldValidation", "Strict")
 	var answer *access.Result
-	for range attempts {
+	err = kube.DecideAnew(func() (outdated bool, err error) {
 		if c.Body, err = decide(ctx, a, who, c.Path, of, in, change); err != nil {
-			break
+			return false, err
 		}
-		if answer, err = a.Upstream.Do(ctx, who, c); !isOutdated(err) {
-			break
-		}
-	}
+		answer, err = a.Upstream.Do(ctx, who, c)
+		return isOutdated(err), err
+	})
 	a.audit(ctx, who, k, in.namespace, in.name, c, answer, err, "action", of.name)
 	return a.written(ctx, k, in.namespace, in.name, c, answer, err)
 }

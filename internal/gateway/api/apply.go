@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // applyInput is the input of applying an object.
@@ -100,27 +101,28 @@ func conflictsOnlyWith(manager string, err error) bool {
 // for which it has seen that no other manager is in conflict, so that it takes nothing from anybody else. The error is the
 // conflict, which stands where the version cannot be read.
 func (a *API) takeOver(ctx context.Context, who *access.Caller, c access.Call, media string, conflict error) (*access.Result, error) {
-	const attempts = 3 // others may write in between
-	for range attempts {
+	var answer *access.Result
+	err := kube.DecideAnew(func() (outdated bool, err error) {
 		seen, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: c.Path})
 		if err != nil {
-			return nil, conflict
+			return false, conflict
 		}
 		pinned := c
 		pinned.Query = maps.Clone(c.Query)
 		if pinned.Body, err = pinVersion(c.Body, media, seen.Body); err != nil {
-			return nil, conflict
+			return false, conflict
 		}
-		answer, err := a.Upstream.Do(ctx, who, pinned)
+		answer, err = a.Upstream.Do(ctx, who, pinned)
 		if conflictsOnlyWith(c.Query.Get("fieldManager"), err) {
 			pinned.Query.Set("force", "true")
 			answer, err = a.Upstream.Do(ctx, who, pinned)
 		}
-		if !isOutdated(err) {
-			return answer, err
-		}
+		return isOutdated(err), err
+	})
+	if isOutdated(err) {
+		return nil, conflict
 	}
-	return nil, conflict
+	return answer, err
 }
 
 // isOutdated reports whether a write was refused because the object has changed.

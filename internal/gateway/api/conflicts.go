@@ -19,6 +19,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/diff"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // ConflictInput is a parameter of writes that change single fields. The API server refuses conflicts only of applies.
@@ -83,14 +84,15 @@ func (a *API) patchUnlessSet(ctx context.Context, k *feed.Kind, in *patchInput, 
 		return c, nil, err
 	}
 	var answer *access.Result
-	for range attempts {
-		var before []byte
-		if before, err = a.current(ctx, who, k, &in.Target); err != nil {
-			break
+	sees := versionOf(in.RawBody) != "" // and wants that version alone
+	err = kube.DecideAnew(func() (outdated bool, err error) {
+		before, err := a.current(ctx, who, k, &in.Target)
+		if err != nil {
+			return false, err
 		}
 		if c.Body = in.RawBody; before != nil {
 			if c.Body, err = pinSeen(in.RawBody, media, in.UID, before); err != nil {
-				return c, nil, err
+				return false, err
 			}
 		}
 		answer, err = a.tryPatch(ctx, who, c, before)
@@ -101,10 +103,8 @@ func (a *API) patchUnlessSet(ctx context.Context, k *feed.Kind, in *patchInput, 
 		case in.DryRun == "":
 			answer, err = a.Upstream.Do(ctx, who, c)
 		}
-		if !isOutdated(err) {
-			break
-		}
-	}
+		return isOutdated(err) && !sees, err
+	})
 	a.audit(ctx, who, k, in.namespace, in.name, c, answer, err)
 	return c, answer, err
 }
@@ -128,6 +128,9 @@ func pinSeen(body []byte, media, uid string, seen []byte) ([]byte, error) {
 	var of sketch
 	if err := json.Unmarshal(seen, &of); err != nil {
 		return nil, err
+	}
+	if uid != "" && string(of.Metadata.UID) != uid {
+		return nil, wasReplaced(string(of.Metadata.UID))
 	}
 	var err error
 	if media == string(types.JSONPatchType) {

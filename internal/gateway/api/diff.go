@@ -5,7 +5,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -89,13 +88,4 @@ func (a *API) difference(ctx context.Context, k *feed.Kind, of *Target, try func
 		told, err := diff.Between(before, answer.Body)
 		return &diffOutput{told}, err
 	}
-}
-
-// versionOf returns the resourceVersion of an object. A dry run has that of the object that it was tried on.
-func versionOf(object []byte) string {
-	var of sketch
-	if json.Unmarshal(object, &of) != nil {
-		return ""
-	}
-	return of.Metadata.ResourceVersion
 }

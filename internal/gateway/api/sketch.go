@@ -89,3 +89,12 @@ func uidOf(object []byte) types.UID {
 	}
 	return read.Metadata.UID
 }
+
+// versionOf returns the resourceVersion of an object. A dry run has that of the object that it was tried on.
+func versionOf(object []byte) string {
+	var of sketch
+	if json.Unmarshal(object, &of) != nil {
+		return ""
+	}
+	return of.Metadata.ResourceVersion
+}

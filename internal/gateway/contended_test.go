@@ -1,0 +1,81 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestAWriteIsLostToAController holds that a controller that writes an object several times in a row, as that of a new Deployment does, makes no
+// conflict of a write that is decided on what the object is.
+func TestAWriteIsLostToAController(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		button
+
+		path string
+	}{
+		"an action": {button{method: http.MethodPost}, "/pause"},
+		"a patch that refuses conflicts": {button{
+			method: http.MethodPatch, body: `{"metadata":{"labels":{"team":"a"}}}`, media: "application/merge-patch+json",
+		}, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var r *rig
+			web := &appsv1.Deployment{}
+			var begin sync.Once
+			var over atomic.Bool
+			r = newMeddledRig(t, func(request *http.Request) error {
+				if request.Method != http.MethodPatch || request.URL.Query().Has("dryRun") {
+					return nil
+				}
+				begin.Do(func() { time.AfterFunc(300*time.Millisecond, func() { over.Store(true) }) })
+				if over.Load() {
+					return nil
+				}
+				err := r.Live.Get(request.Context(), client.ObjectKeyFromObject(web), web)
+				web.Status.ObservedGeneration++
+				return errors.Join(err, r.Live.Status().Update(request.Context(), web))
+			})
+			ns := r.Namespace(t)
+			web = r.deployment(t, ns, "web", "web:1")
+			test.button.path = "/v1/deployments/" + ns + "/web" + test.path
+			token := r.user(t, ns, rule("get,patch", "apps", "deployments"))
+			if got := r.press(t, token, test.button, "fieldManager=windlass-console-test&refuseConflicts=true"); got.status != http.StatusOK || !over.Load() {
+				t.Errorf("status %d: %s", got.status, got.body)
+			}
+		})
+	}
+}
+
+// TestAVersionThatIsGoneIsTriedAgainAndAgain holds that a caller who names the version that they have seen is told at once that it is gone.
+func TestAVersionThatIsGoneIsTriedAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	var tries atomic.Int32
+	r := newMeddledRig(t, func(request *http.Request) error {
+		if request.Method == http.MethodPatch {
+			tries.Add(1)
+		}
+		return nil
+	})
+	ns := r.Namespace(t)
+	r.deployment(t, ns, "web", "web:1")
+	got := r.press(t, r.user(t, ns, rule("get,patch", "apps", "deployments")), button{
+		method: http.MethodPatch, path: "/v1/deployments/" + ns + "/web",
+		body: `{"metadata":{"resourceVersion":"1","labels":{"team":"a"}}}`, media: "application/merge-patch+json",
+	}, "refuseConflicts=true")
+	if got.status != http.StatusConflict || tries.Load() != 1 {
+		t.Errorf("status %d after %d tries: %s", got.status, tries.Load(), got.body)
+	}
+}
