@@ -33,6 +33,8 @@ func TestPatches(t *testing.T) {
 		"a merge patch":                    {"/v1/services/" + ns + "/web", "application/merge-patch+json", fmt.Sprintf(label, "merge"), 200, `"mine":"merge"`},
 		"a strategic patch":                {"/v1/services/" + ns + "/web", "application/strategic-merge-patch+json", fmt.Sprintf(label, "strategic"), 200, `"mine":"strategic"`},
 		"a JSON patch":                     {"/v1/podsets/" + ns + "/set", "application/json-patch+json", `[{"op":"add","path":"/metadata/labels/mine","value":"json"}]`, 200, `"others":"stay"`},
+		"a label that is not there yet":    {"/v1/podsets/" + ns + "/set", "application/json-patch+json", `[{"op":"test","path":"/metadata/labels/new","value":null},{"op":"add","path":"/metadata/labels/new","value":"a"}]`, 200, `"new":"a"`},
+		"a label that others have set":     {"/v1/podsets/" + ns + "/set", "application/json-patch+json", `[{"op":"test","path":"/metadata/labels/others","value":null},{"op":"add","path":"/metadata/labels/others","value":"a"}]`, 422, "Invalid"},
 		"a dry run":                        {"/v1/services/" + ns + "/web?dryRun=All", "application/merge-patch+json", fmt.Sprintf(label, "dry"), 200, `"mine":"dry"`},
 		"a strategic patch of a CRD":       {"/v1/podsets/" + ns + "/set", "application/strategic-merge-patch+json", "{}", 415, "UnsupportedMediaType"},
 		"no kind of patch":                 {"/v1/services/" + ns + "/web", "application/json", "{}", 415, "merge-patch"},

@@ -34,6 +34,11 @@ describe("patches", () => {
       { op: "test", path: "/spec/size", value: 12 }, { op: "replace", path: "/spec/size", value: 14 },
     ]);
   });
+  test("what is added is tested for not being there", () => {
+    const after = structuredClone(web);
+    (after["spec"] as Fields)["paused"] = true;
+    expect(patchOf(editsOf(web, after))).toEqual([{ op: "test", path: "/spec/paused", value: null }, { op: "add", path: "/spec/paused", value: true }]);
+  });
 });
 
 test.each([

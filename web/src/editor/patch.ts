@@ -42,12 +42,12 @@ export function editsOf(before: Json, after: Json, path: Path = []): Edit[] {
 
 /**
  * The edits as a patch that applies only to what the reader has seen: every field is tested for the value that it had. A field that was
- * not there is tested by the object around it only if that is empty, as a JSON Patch cannot ask whether a field is missing.
+ * not there is null for a test of the API server; to add it alone would replace what somebody else has put there since.
  */
 export function patchOf(edits: readonly Edit[]): Step[] {
   return edits.flatMap(({ path, before, after }): Step[] => {
     const where = pointer(path);
-    if (before === undefined) return after === undefined ? [] : [{ op: "add", path: where, value: after }];
+    if (before === undefined) return after === undefined ? [] : [{ op: "test", path: where, value: null }, { op: "add", path: where, value: after }];
     const test: Step = { op: "test", path: where, value: before };
     return [test, after === undefined ? { op: "remove", path: where } : { op: "replace", path: where, value: after }];
   });
