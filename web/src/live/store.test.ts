@@ -47,6 +47,25 @@ test("objects of a resync that was cut stay after they are gone", () => {
   expect(names(store)).toEqual(["b"]);
 });
 
+test("a snapshot of what may be old does not make it live", () => {
+  const store = new LiveStore();
+  const stale: Schemas["WatchEvent"] = { type: "stale", behind: ["nodepools"], since: "2026-01-01T00:00:00Z" };
+  receive(store, stale);
+  receive(store, { type: "snapshot", kind: "nodepools", items: [pool("a", 1)], more: false });
+  receive(store, { type: "complete", done: true });
+  const { lost } = store;
+  expect(store.link).toBe("stale");
+  receive(store, { type: "resync" });
+  receive(store, { type: "complete", done: true });
+  expect([store.link, store.time]).toEqual(["stale", lost]);
+  receive(store, { type: "fresh" });
+  expect(store.link).toBe("live");
+  receive(store, stale);
+  store.clear();
+  receive(store, { type: "complete", done: true });
+  expect(store.link, "of another caller").toBe("live");
+});
+
 test("a tab that comes before readers are told of a snapshot gets no objects", () => {
   const store = new LiveStore();
   const other = new LiveStore();

@@ -1,4 +1,5 @@
 import type { KubeObject, Objects, Plural, Schemas } from "../api/types";
+import { type Shelves, shelves } from "./shelves";
 
 export type LinkState = "connecting" | "live" | "catching-up" | "cut" | "expired" | "stale";
 export type Counts = Schemas["KindCounts"];
@@ -26,15 +27,6 @@ export function keyOf(of: { namespace?: string | undefined; name?: string | unde
   return `${of.namespace ?? ""}/${of.name ?? ""}`;
 }
 
-type Shelves = { [K in Plural]: Map<string, Objects[K]> };
-
-function shelves(): Shelves {
-  return {
-    nodes: new Map(), nodepools: new Map(), podsets: new Map(), deployments: new Map(), services: new Map(), pods: new Map(),
-    virtualmachines: new Map(), clusters: new Map(), kubeconfigs: new Map(), podbuggertools: new Map(), namespaces: new Map(), events: new Map(),
-  };
-}
-
 /** How long changes are collected, in milliseconds. What pages make of thousands of objects they make anew each time, so that they are told less often. */
 const collect = (objects: number) => (objects > 2000 ? 250 : 50);
 
@@ -58,6 +50,8 @@ export class LiveStore {
   lost = 0;
   /** Tries to connect at once, where the stream is cut. */
   retry: () => void = () => undefined;
+  /** Since when the server says that what it tells may be old; undefined while it does not. */
+  #behind: number | undefined;
   /** Whether there has been a whole snapshot. */
   filled = false;
   counts: readonly Counts[] = [];
@@ -132,7 +126,7 @@ export class LiveStore {
     this.#incoming = undefined;
     this.filled = true;
     for (const kind of followed) this.#touch(kind);
-    this.setLink("live");
+    this.setLink(this.#behind === undefined ? "live" : "stale", this.#behind); // a snapshot is no younger than what it is made of
   }
 
   setCounts(counts: readonly Counts[], hidden: readonly Schemas["KindName"][]): void {
@@ -206,6 +200,13 @@ export class LiveStore {
     this.heard = Date.now();
   }
 
+  /** Notes since when what the server tells may be old, or that it is not. */
+  setBehind(since?: number): void {
+    this.#behind = since;
+    if (since !== undefined) this.setLink("stale", since);
+    else if (this.link === "stale") this.setLink("live");
+  }
+
   setLink(link: LinkState, lost = Date.now()): void {
     if (this.link === link) return;
     this.link = link;
@@ -217,6 +218,7 @@ export class LiveStore {
   clear(): void {
     this.#shelves = shelves();
     this.#incoming = undefined;
+    this.#behind = undefined;
     this.filled = false;
     this.denied = new Map();
     this.setCounts([], []);

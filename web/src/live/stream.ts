@@ -48,10 +48,10 @@ export function receive(store: LiveStore, event: WatchEvent): void {
       store.setLink("expired");
       return;
     case "stale":
-      store.setLink("stale");
+      store.setBehind(Date.now());
       return;
     case "fresh":
-      if (store.link === "stale") store.setLink("live");
+      store.setBehind();
       return;
     default:
       return; // a newer server has events that this page does not know
@@ -109,6 +109,7 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
       clearTimeout(late);
       late = lost = undefined;
       store.hear();
+      store.setBehind(); // a stream begins with what is old by now
       // No stream continues a snapshot that was cut, and the server tells only a source that has an id. Other tabs are told as well.
       if (!store.whole) tell({ type: "resync" });
       // A stream that resumes gets no snapshot; one that begins is live when its snapshot is complete, also where one of before has filled the store.
