@@ -28,6 +28,11 @@ export function isTyped(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
 }
 
+/** Whether a key belongs to an input method that composes: it chooses letters there, and means nothing to the page. Safari tells the last one by its code alone. */
+export function isComposed({ isComposing, keyCode }: Pick<KeyboardEvent, "isComposing" | "keyCode">): boolean {
+  return isComposing || keyCode === 229;
+}
+
 /** Whether a key is one of the console: not typed into something, not with a modifier, not over a dialog, and no letter that is turned off. */
 export function isKey(event: KeyboardEvent): boolean {
   if (isTyped(event.target) || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;

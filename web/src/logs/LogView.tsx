@@ -2,6 +2,7 @@ import "./logs.css";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Icon } from "../components/Icon";
+import { isComposed } from "../components/letters";
 import { Failure, Nothing, Panel } from "../components/parts";
 import { save } from "../components/save";
 import { useSay } from "../i18n";
@@ -64,6 +65,7 @@ export function LogView({ title, sub, name, sources, following, onFollow, choice
     rows.scrollToIndex(found[next] ?? 0, { align: "center" });
   };
   const press = (event: KeyboardEvent) => {
+    if (isComposed(event.nativeEvent)) return;
     if (event.key === "Enter") jump(event.shiftKey ? -1 : 1);
     else if (event.key === "Escape" && words !== "") setWords("");
     else return;

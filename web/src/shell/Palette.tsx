@@ -8,6 +8,7 @@ import { targetOf } from "../actions/useOrder";
 import { query, read } from "../api/client";
 import type { KubeObject, Schemas } from "../api/types";
 import { Icon, isIcon } from "../components/Icon";
+import { isComposed } from "../components/letters";
 import { Failure } from "../components/parts";
 import { type Say, useSay } from "../i18n";
 import { type Kind, kindOf, kinds, pageOf } from "../kinds/registry";
@@ -88,6 +89,7 @@ export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Targ
   };
   const hrefOf = (entry: Entry | undefined) => entry && router.buildLocation({ to: entry.to, search: ({ ns }) => ({ ns, ...entry.search }) }).href;
   const press = (event: KeyboardEvent) => {
+    if (isComposed(event.nativeEvent)) return;
     if (event.key === "ArrowDown") setAt(Math.min(chosen + 1, all.length - 1));
     else if (event.key === "ArrowUp") setAt(Math.max(chosen - 1, 0));
     else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) window.open(hrefOf(all[chosen]), "_blank", "noopener");

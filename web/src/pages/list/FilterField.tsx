@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Icon } from "../../components/Icon";
+import { isComposed } from "../../components/letters";
 import type { Refusal } from "../../api/client";
 import { useSay } from "../../i18n";
 import { useObjects } from "../../live/hooks";
@@ -65,6 +66,7 @@ export function FilterField({ kind, value, wrong, count, onChange }: {
   const type = (to: string) => { setTyped(to); setOpen(true); setAt(-1); };
   const choose = (one: Suggestion) => { setTyped(one.line); setAt(-1); setOpen(one.line.endsWith("=")); };
   const press = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (isComposed(event.nativeEvent)) return;
     const last = tokens.at(-1);
     const chosen = found[at];
     if (event.key === "ArrowDown" && found.length > 0) setAt((at + 1) % found.length);
