@@ -1,6 +1,6 @@
 // Visits the console as somebody who has rights in one namespace and nowhere else.
 import { look, reader } from "./browser.mjs";
-import { nothingPossible, open, right, signIn } from "./page.mjs";
+import { nothingPossible, open, right, settled, signIn } from "./page.mjs";
 import { create } from "./create.mjs";
 import { clash, fromTheRow, hold, power, scale } from "./change.mjs";
 import { deleteNamespaced } from "./delete.mjs";
@@ -40,8 +40,28 @@ export async function viewer({ browser, origin, cluster, tokens, keep }) {
     await look(page, `${path} of a limited user`);
     await keep(page, `limited${path}`);
   }
+  await apart(page, cluster);
   await granted(page, rail, cluster, keep);
   await context.close();
+}
+
+/** A namespace that they may not get, and some of whose objects they may list, can be chosen beside the one that they may. */
+async function apart(page, cluster) {
+  const name = "console-visit-apart";
+  await cluster.create("clusterroles", undefined, { metadata: { name }, rules: [{ apiGroups: ["apps.jicki.cn"], resources: ["podsets"], verbs: ["get", "list", "watch"] }] });
+  await cluster.create("rolebindings", "default", {
+    metadata: { name }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name }, subjects: [{ kind: "ServiceAccount", namespace: "showcase", name: "viewer" }],
+  });
+  const options = page.getByLabel("Namespace").getByRole("option");
+  let names = [];
+  for (let tries = 0; tries < 30 && !names.includes("default"); tries++) { // rights are believed for some seconds
+    await Promise.all([page.waitForResponse((response) => new URL(response.url()).pathname === "/v1/me"), page.reload()]);
+    await settled(page);
+    names = await options.allTextContents();
+  }
+  right(names.includes("default") && names.includes("showcase"), `the namespaces to choose are ${names}`);
+  await cluster.delete("rolebindings", "default", name);
+  await cluster.delete("clusterroles", undefined, name);
 }
 
 /** The page of a kind that may not be listed says so, and opens by itself when somebody grants it. */

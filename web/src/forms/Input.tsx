@@ -5,6 +5,7 @@ import { isFields, type Json } from "../editor/json";
 import type { Plural } from "../api/types";
 import { useSay } from "../i18n";
 import { useObjects } from "../live/hooks";
+import { useNamespaceNames } from "../shell/namespaces";
 import type { Field } from "./form";
 import { pairs, shown, taints, taintText, words } from "./lines";
 import { PoolChoice } from "./PoolChoice";
@@ -68,9 +69,9 @@ function Filled({ id, field, value, disabled, wrong, onChange }: Props) {
     case "taints":
       return <Lines common={common} wrong={wrong} placeholder="key=value:NoSchedule" value={value} read={taints} show={(of) => (Array.isArray(of) ? of.map(taintText).join("\n") : "")} onChange={onChange} />;
     case "namespace":
-      return <Names plural="namespaces" common={common} box={box} value={shown(value)} onChange={onChange} />;
+      return <NamespaceName common={common} box={box} value={shown(value)} onChange={onChange} />;
     case "object":
-      return <Names plural={control.plural} common={common} box={box} value={shown(value)} onChange={onChange} />;
+      return <ObjectName plural={control.plural} common={common} box={box} value={shown(value)} onChange={onChange} />;
     case "number":
       return <span className={box}><input {...common} inputMode="numeric" value={shown(value)} onChange={(event) => onChange(typed(event.target.value))} /></span>;
     case "text":
@@ -95,10 +96,19 @@ function Lines({ common, value, read, show, wrong, placeholder, onChange }: {
   return <textarea {...common} className={wrong ? "area few wrong" : "area few"} rows={2} placeholder={placeholder} value={text} onChange={(event) => { setText(event.target.value); onChange(read(event.target.value)); }} />;
 }
 
-/** A name to choose among those that the reader may list, or to type. */
-function Names({ plural, common, box, value, onChange }: { plural: Plural; common: Common; box: string; value: string; onChange: (value: Json) => void }) {
+interface OfName { common: Common; box: string; value: string; onChange: (value: Json) => void }
+
+function NamespaceName(props: OfName) {
+  return <Name names={useNamespaceNames()} {...props} />;
+}
+
+function ObjectName({ plural, ...props }: OfName & { plural: Plural }) {
   const objects: readonly { metadata?: { name?: string } }[] = useObjects(plural);
-  const names = objects.map((object) => object.metadata?.name ?? "").filter((name) => name !== "").sort();
+  return <Name names={objects.map((object) => object.metadata?.name ?? "").filter((name) => name !== "").sort()} {...props} />;
+}
+
+/** A name to choose among those that the reader may list, or to type. */
+function Name({ names, common, box, value, onChange }: OfName & { names: readonly string[] }) {
   if (names.length === 0) return <span className={box}><input {...common} value={value} onChange={(event) => onChange(event.target.value)} /></span>;
   return (
     <span className={`${box} choice`}>

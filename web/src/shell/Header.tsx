@@ -1,15 +1,13 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
-import { useEffect, useMemo, useReducer } from "react";
-import { read } from "../api/client";
-import type { Schemas } from "../api/types";
+import { useEffect, useReducer } from "react";
 import { Icon } from "../components/Icon";
 import { useLanguage, useSay } from "../i18n";
 import { kindOf } from "../kinds/registry";
-import { useFilled, useLink, useNow, useObjects } from "../live/hooks";
+import { useLink, useNow } from "../live/hooks";
 import { useClusterInTitle } from "../live/needs";
 import { store } from "../live/store";
 import { age, clock } from "../status/age";
+import { useNamespaceNames } from "./namespaces";
 import { LanguageButton, ThemeButton } from "./Preferences";
 import { useLogin } from "./session";
 
@@ -36,16 +34,8 @@ export function Live() {
 function NamespaceChoice({ namespace }: { namespace: string | undefined }) {
   const say = useSay();
   const navigate = useNavigate();
-  const namespaces = useObjects("namespaces");
-  // Who may read objects of a namespace and not the namespace itself knows it from their rights.
-  const unseen = useFilled() && namespaces.length === 0;
-  const mine = useQuery({ queryKey: ["me"], enabled: unseen, staleTime: 30_000, queryFn: () => read<Schemas["Me"]>("/v1/me") }).data?.namespaces;
-  const names = useMemo(() => {
-    const all = new Set([...namespaces.map((each) => each.metadata.name ?? ""), ...(mine ?? [])]);
-    if (namespace) all.add(namespace);
-    all.delete("");
-    return [...all].sort();
-  }, [namespaces, mine, namespace]);
+  const all = useNamespaceNames();
+  const names = namespace && !all.includes(namespace) ? [...all, namespace].sort() : all;
   const choose = (to: string) => void navigate({ to: ".", search: (before) => ({ ...before, ns: to === "" ? undefined : to }) });
   return (
     <label className="field choice">
