@@ -1,5 +1,6 @@
 import type { Key } from "../i18n";
 import type { KubeObject, Objects, Plural } from "../api/types";
+import { sumOf } from "../status/podsum";
 import { cores, gibi, quantity } from "../status/quantity";
 import { pageOf } from "./registry";
 import { labelText, selectorText } from "./selector";
@@ -77,14 +78,17 @@ const deployments: Of<"deployments"> = ({ spec, status }) => [
   fact("fact.selector", selectorText(spec?.selector), { code: true }),
 ];
 
-const pods: Of<"pods"> = ({ spec, status }) => [
-  fact("fact.node", spec?.nodeName, spec?.nodeName ? { to: pageOf("nodes", undefined, spec.nodeName) } : {}),
-  fact("fact.ip", status?.podIP),
-  fact("fact.containers", spec?.containers?.map((container) => container.name).join(", ")),
-  fact("fact.image", images(spec)),
-  fact("fact.restarts", status?.containerStatuses?.reduce((sum, container) => sum + (container.restartCount ?? 0), 0)),
-  fact("fact.qos", status?.qosClass),
-];
+const pods: Of<"pods"> = (pod) => {
+  const { spec, status } = pod;
+  return [
+    fact("fact.node", spec?.nodeName, spec?.nodeName ? { to: pageOf("nodes", undefined, spec.nodeName) } : {}),
+    fact("fact.ip", status?.podIP),
+    fact("fact.containers", spec?.containers?.map((container) => container.name).join(", ")),
+    fact("fact.image", images(spec)),
+    fact("fact.restarts", sumOf(pod).restarts),
+    fact("fact.qos", status?.qosClass),
+  ];
+};
 
 const virtualmachines: Of<"virtualmachines"> = ({ spec, status }) => [
   fact("fact.driver", status?.server?.driver ?? spec?.driver),

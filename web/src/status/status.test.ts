@@ -36,6 +36,15 @@ test("a list does not call a pod well that waits for a node, though its owner te
   expect(tallyOf("pods", [running, waiting])).toMatchObject({ bad: 1, moving: 0, stopped: 0, ready: 1, worst: undefined });
 });
 
+test.each([
+  ["Terminating", { phase: "Running" }],
+  ["Terminating", { phase: "Pending", containerStatuses: [{ state: { waiting: { reason: "ImagePullBackOff" } } }] }],
+  ["Failed", { phase: "Failed" }],
+  ["Unknown", { phase: "Running", reason: "NodeLost" }],
+])("a pod that is being deleted is %s, as for kubectl", (word, status) => {
+  expect(statusOf("pods", { metadata: { name: "a", uid: "a", deletionTimestamp: "2026-01-01T00:00:00Z" }, status })).toMatchObject({ name: "deleting", word });
+});
+
 test("an object that is being deleted says so before all else", () => {
   const of = object("a", [{ type: "Stalled" }]);
   expect(statusOf("podsets", { ...of, metadata: { ...of.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }).name).toBe("deleting");

@@ -152,6 +152,10 @@ function deploymentStatus(object: Judged, is: Is, find: (type: string) => Condit
 
 /** What kubectl prints for a pod: what a container waits for says more than the phase. */
 function podWord(object: Judged): string | undefined {
+  const phase = text(object.status, "phase");
+  const reason = text(object.status, "reason");
+  if (object.metadata.deletionTimestamp && reason === "NodeLost") return "Unknown";
+  if (object.metadata.deletionTimestamp && phase !== "Succeeded" && phase !== "Failed") return "Terminating";
   for (const list of ["initContainerStatuses", "containerStatuses"]) {
     const statuses = field(object.status, list);
     if (!Array.isArray(statuses)) continue;
@@ -160,7 +164,7 @@ function podWord(object: Judged): string | undefined {
       if (waits && waits !== "PodInitializing" && waits !== "ContainerCreating") return waits;
     }
   }
-  return text(object.status, "reason") ?? text(object.status, "phase");
+  return reason ?? phase;
 }
 
 function podStatus(object: Judged, word: string | undefined): Status {

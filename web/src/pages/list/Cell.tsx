@@ -14,12 +14,24 @@ export function tint(element: Element): void {
   element.animate([{ backgroundColor: "var(--accent-bg)" }, { backgroundColor: to }], { duration: long, easing: still ? "steps(1, end)" : "ease-out" });
 }
 
+const restarted = /^(\d+) \(.+ ago\)$/;
+
+/** How often a pod was restarted, from a cell that also says how long ago; undefined of another one. */
+export function restartsIn(cell: unknown): string | undefined {
+  return typeof cell === "string" ? restarted.exec(cell)?.[1] : undefined;
+}
+
+/** What is news of a cell: that a restart is longer ago is none. */
+export function newsOf(cell: unknown): unknown {
+  return restartsIn(cell) ?? cell;
+}
+
 /** A cell that flashes when what it says has changed. What is quiet never does: ages and usage. */
 export function Cell({ name, value, quiet, className, children }: { name: string; value: unknown; quiet: boolean; className: string | undefined; children: ReactNode }) {
   const cell = useRef<HTMLTableCellElement>(null);
   const before = useRef({ value, at: -every });
   useEffect(() => {
-    if (before.current.value === value) return;
+    if (newsOf(before.current.value) === newsOf(value)) return;
     const now = performance.now();
     const due = now - before.current.at >= every;
     before.current = { value, at: due ? now : before.current.at };
@@ -33,4 +45,9 @@ export function Age({ since }: { since: string | null | undefined }) {
   const { language } = useLanguage();
   const text = useAge(since);
   return <span title={since ? clock(since, language, 0) : undefined}>{text}</span>;
+}
+
+/** How often a pod was restarted, and how long ago last, which goes on as its age does. */
+export function Restarts({ count, since }: { count: string; since: string }) {
+  return <>{count} (<Age since={since} /> ago)</>;
 }

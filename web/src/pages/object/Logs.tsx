@@ -9,6 +9,7 @@ import { useObjects } from "../../live/hooks";
 import { useShown } from "../../live/page";
 import { LogView } from "../../logs/LogView";
 import type { Source } from "../../logs/useLog";
+import { containersOf } from "./containers";
 import { matches } from "./selector";
 
 const tail = 500;
@@ -56,7 +57,7 @@ function PodLogs({ namespace, name }: { namespace: string | undefined; name: str
   const [chosen, setChosen] = useState<string>();
   const names = [...(pod?.spec?.containers ?? []), ...(pod?.spec?.initContainers ?? []), ...(pod?.spec?.ephemeralContainers ?? [])].map((each) => each.name);
   const container = chosen ?? pod?.metadata.annotations?.["kubectl.kubernetes.io/default-container"] ?? names[0] ?? "";
-  const restarted = (pod?.status?.containerStatuses?.find((each) => each.name === container)?.restartCount ?? 0) > 0;
+  const restarted = (containersOf(pod).find((each) => each.name === container)?.status?.restartCount ?? 0) > 0;
   const sources: Source[] = [{ path: `/v1${objectPath("pods", namespace, name)}/logs${query({ container, tailLines: tail, follow: following && !previous, previous })}`, format: "text" }];
   const choice = (
     <>

@@ -13,6 +13,7 @@ import { requestsOf } from "../../map/requests";
 import { PoolChips } from "../../map/PoolChips";
 import { type Ties, tiesOf } from "../../map/ties";
 import { age } from "../../status/age";
+import { sumOf } from "../../status/podsum";
 import { cores, gibi } from "../../status/quantity";
 import { StatusMark } from "../../status/shapes";
 import { statusOf } from "../../status/status";
@@ -64,7 +65,7 @@ export function PodTable({ pods, named = false, pools = false }: { pods: readonl
             <tbody>
               {shown.map((pod) => {
                 const { namespace, name = "" } = pod.metadata;
-                const containers = pod.status?.containerStatuses ?? [];
+                const containers = sumOf(pod);
                 const node = pod.spec?.nodeName;
                 const status = statusOf("pods", pod);
                 const gone = !there.has(pod);
@@ -75,9 +76,9 @@ export function PodTable({ pods, named = false, pools = false }: { pods: readonl
                   <Fragment key={pod.metadata.uid ?? name}>
                     <tr className={gone ? "gone" : waits ? "haswhy" : undefined}>
                       <td className="nm"><Link className="plainlink" to={pageOf("pods", namespace, name)}><code>{named && namespace ? `${namespace}/` : ""}{name}</code></Link></td>
-                      <td className="num" data-label="Ready">{containers.filter((each) => each.ready).length}/{pod.spec?.containers.length ?? 0}</td>
+                      <td className="num" data-label="Ready">{containers.ready}/{containers.total}</td>
                       <td className="mark">{gone ? <span className="dim">{say("list.gone")}</span> : <StatusMark status={status} />}</td>
-                      <td className="num" data-label="Restarts">{containers.reduce((total, each) => total + each.restartCount, 0)}</td>
+                      <td className="num" data-label="Restarts">{containers.restarts}</td>
                       <td className="num" data-label="Age">{age(pod.metadata.creationTimestamp, now)}</td>
                       {named
                         ? <><td className="num" data-label="CPU">{requests.cpu > 0 ? cores(requests.cpu) : <span className="dim">&lt;none&gt;</span>}</td><td className="num" data-label={say("map.memory")}>{requests.memory > 0 ? gibi(requests.memory) : <span className="dim">&lt;none&gt;</span>}</td></>
