@@ -153,9 +153,11 @@ func (s *standing) ofPod(pod *corev1.Pod) {
 			s.State, s.Message, s.how = c.Reason, c.Message, moodBad
 		}
 	}
-	for i := range pod.Status.ContainerStatuses {
-		if waiting := pod.Status.ContainerStatuses[i].State.Waiting; waiting != nil && waiting.Message != "" {
-			s.State, s.Message, s.how = waiting.Reason, waiting.Message, moodBad
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			if waiting := statuses[i].State.Waiting; waiting != nil && waiting.Message != "" {
+				s.State, s.Message, s.how = waiting.Reason, waiting.Message, moodBad
+			}
 		}
 	}
 	switch pod.Status.Phase {
