@@ -6,6 +6,7 @@ package gateway
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,15 +20,17 @@ import (
 // conflict of a write that is decided on what the object is.
 func TestAWriteIsLostToAController(t *testing.T) {
 	t.Parallel()
+	label := button{method: http.MethodPatch, body: `{"metadata":{"labels":{"team":"a"}}}`, media: "application/merge-patch+json"}
 	tests := map[string]struct {
 		button
 
 		path string
+		// tried is true if the write is only tried.
+		tried bool
 	}{
-		"an action": {button{method: http.MethodPost}, "/pause"},
-		"a patch that refuses conflicts": {button{
-			method: http.MethodPatch, body: `{"metadata":{"labels":{"team":"a"}}}`, media: "application/merge-patch+json",
-		}, ""},
+		"an action":                      {button{method: http.MethodPost}, "/pause", false},
+		"a patch that refuses conflicts": {label, "", false},
+		"the difference of a patch":      {label, "/diff", true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +40,7 @@ func TestAWriteIsLostToAController(t *testing.T) {
 			var begin sync.Once
 			var over atomic.Bool
 			r = newMeddledRig(t, func(request *http.Request) error {
-				if request.Method != http.MethodPatch || request.URL.Query().Has("dryRun") {
+				if request.Method != http.MethodPatch || request.URL.Query().Has("dryRun") != test.tried {
 					return nil
 				}
 				begin.Do(func() { time.AfterFunc(300*time.Millisecond, func() { over.Store(true) }) })
@@ -52,7 +55,12 @@ func TestAWriteIsLostToAController(t *testing.T) {
 			web = r.deployment(t, ns, "web", "web:1")
 			test.button.path = "/v1/deployments/" + ns + "/web" + test.path
 			token := r.user(t, ns, rule("get,patch", "apps", "deployments"))
-			if got := r.press(t, token, test.button, "fieldManager=windlass-console-test&refuseConflicts=true"); got.status != http.StatusOK || !over.Load() {
+			query := "fieldManager=windlass-console-test&refuseConflicts=true"
+			if test.tried {
+				query = "fieldManager=windlass-console-test"
+			}
+			got := r.press(t, token, test.button, query)
+			if got.status != http.StatusOK || !over.Load() || test.tried && strings.Contains(string(got.body), `"path":".status`) {
 				t.Errorf("status %d: %s", got.status, got.body)
 			}
 		})

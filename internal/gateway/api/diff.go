@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/diff"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 type diffOutput struct{ Body *diff.Difference }
@@ -72,20 +73,20 @@ func (a *API) difference(ctx context.Context, k *feed.Kind, of *Target, try func
 	if err != nil {
 		return nil, err
 	}
-	const attempts = 3 // others may write in between, and would seem to be part of the write
-	for left := attempts; ; left-- {
-		before, err := a.current(ctx, who, k, of)
-		if err != nil {
-			return nil, err
+	var before []byte
+	var answer *access.Result
+	err = kube.DecideAnew(func() (outdated bool, err error) { // what others write in between would seem to be part of the write
+		if before, err = a.current(ctx, who, k, of); err != nil {
+			return false, err
 		}
-		answer, err := try()
-		if err != nil {
-			return nil, err
+		if answer, err = try(); err != nil {
+			return false, err
 		}
-		if left > 1 && before != nil && versionOf(before) != versionOf(answer.Body) {
-			continue
-		}
-		told, err := diff.Between(before, answer.Body)
-		return &diffOutput{told}, err
+		return before != nil && versionOf(before) != versionOf(answer.Body), nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	told, err := diff.Between(before, answer.Body)
+	return &diffOutput{told}, err
 }
