@@ -4,9 +4,13 @@
 package exec
 
 import (
+	"context"
 	"errors"
 	"os"
 	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // take takes the lock without waiting, and returns the file that holds it. It returns nil if another process holds the lock.
@@ -23,6 +27,21 @@ func take(path string, how int) (*os.File, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// takeSoon is take for a lock that may be taken for a moment only: by somebody who looks whether it is, or by a child of another start that has not
+// become its program yet.
+func takeSoon(ctx context.Context, path string, how int) (*os.File, error) {
+	var file *os.File
+	moments := wait.Backoff{Duration: 5 * time.Millisecond, Steps: 10}
+	err := wait.ExponentialBackoffWithContext(ctx, moments, func(context.Context) (done bool, err error) {
+		file, err = take(path, how)
+		return file != nil, err
+	})
+	if wait.Interrupted(err) {
+		return nil, ctx.Err()
+	}
+	return file, err
 }
 
 // held reports whether a supervisor holds the lock.

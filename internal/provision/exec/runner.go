@@ -90,7 +90,7 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 			return fmt.Errorf("cannot make directory %q: %w", dir, noRoom(err))
 		}
 	}
-	lock, err := take(files.lock(), syscall.LOCK_EX)
+	lock, err := takeSoon(ctx, files.lock(), syscall.LOCK_EX)
 	if err != nil {
 		return fmt.Errorf("cannot lock the run of %q: %w", wanted.Name, err)
 	}

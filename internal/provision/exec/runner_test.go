@@ -139,13 +139,33 @@ func TestATryThatFailsIsRepeated(t *testing.T) {
 
 func TestATimeoutLeavesTimeToSaveTheState(t *testing.T) {
 	s := newStage(t)
-	s.start(s.part("obey", "up-1", func(r *provision.Request) { r.Timeout = 5 * time.Second }))
+	s.start(s.part("obey", "up-1", func(r *provision.Request) { r.Timeout = 10 * time.Second }))
 	s.has("hangs")
 	if run := s.ended(); run.Failure == nil || run.Failure.Reason != clusterprovisionerv1alpha1.ReasonTimeout {
 		t.Errorf("the run is %+v", run)
 	}
 	if got := s.has("cluster.rkestate"); got != "saved at the last moment" {
 		t.Errorf("the state is %q", got)
+	}
+}
+
+// TestARunIsBusyWhileSomebodyLooks holds that whoever looks at the lock of a run for a moment does not keep the run from it.
+func TestARunIsBusyWhileSomebodyLooks(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("work", "up-1"))
+	s.ended()
+	files, err := s.of("uid-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	look, err := take(files.lock(), syscall.LOCK_SH)
+	if err != nil || look == nil {
+		t.Fatalf("the lock is %v, %v", look, err)
+	}
+	time.AfterFunc(15*time.Millisecond, func() { _ = look.Close() })
+	s.start(s.part("work", "up-2"))
+	if run := s.ended(); run.ID != "up-2" || run.Phase != provision.Succeeded {
+		t.Errorf("the run is %+v", run)
 	}
 }
 

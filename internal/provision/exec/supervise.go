@@ -51,8 +51,12 @@ func Supervise(ctx context.Context, dir string, now func() time.Time) error {
 	if err := errors.Join(adopt(), Hide()); err != nil {
 		return err
 	}
+	// From its record on it can be told to end.
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT)
+	defer signal.Stop(told)
 	s := &supervisor{
-		files: files, asked: asked, now: now,
+		files: files, asked: asked, now: now, told: told,
 		record: record{ID: asked.ID, Action: asked.Action, StartedAt: now().UTC(), Supervisor: self()},
 	}
 	if err := writeJSON(files.record(), s.record); err != nil {
@@ -90,6 +94,8 @@ type supervisor struct {
 	asked  request
 	now    func() time.Time
 	record record
+	// told are the signals that end the run.
+	told <-chan os.Signal
 }
 
 // run runs the tool to its end.
@@ -113,9 +119,6 @@ func (s *supervisor) run(ctx context.Context, secrets private) (ended result) {
 		env = append(env, "SSH_AUTH_SOCK="+socket)
 	}
 
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT)
-	defer signal.Stop(told)
 	command := exec.CommandContext(context.WithoutCancel(ctx), s.asked.Argv[0], s.asked.Argv[1:]...)
 	command.Env, command.Dir, command.Stdout, command.Stderr = env, s.asked.Dir, log, log
 	command.SysProcAttr = attributes()
@@ -132,7 +135,7 @@ func (s *supervisor) run(ctx context.Context, secrets private) (ended result) {
 	if err := writeJSON(s.files.record(), s.record); err != nil {
 		_, _ = fmt.Fprintf(log, "cannot record the tool's process: %v\n", err)
 	}
-	ended.TimedOut, ended.Canceled = s.await(command, done, told)
+	ended.TimedOut, ended.Canceled = s.await(command, done, s.told)
 	state := command.ProcessState
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		ended.Signal = status.Signal().String()
