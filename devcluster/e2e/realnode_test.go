@@ -96,14 +96,18 @@ func (n *realNode) runsPods() {
 func (n *realNode) debugs() {
 	t := n.s.t
 	t.Helper()
-	pod := n.pod("web")
-	pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{
-		EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "tool", Image: greeterImage},
-		TargetContainerName:      "main",
-	}}
-	if _, err := n.client.CoreV1().Pods("default").UpdateEphemeralContainers(t.Context(), "web", pod, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	n.s.eventually("the ephemeral container is added", func() bool {
+		pod := n.pod("web")
+		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{
+			EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "tool", Image: greeterImage},
+			TargetContainerName:      "main",
+		}}
+		_, err := n.client.CoreV1().Pods("default").UpdateEphemeralContainers(t.Context(), "web", pod, metav1.UpdateOptions{})
+		if err != nil && !apierrors.IsConflict(err) { // the kubelet writes the pod, too
+			t.Fatal(err)
+		}
+		return err == nil
+	})
 	n.s.eventually("the ephemeral container runs", func() bool {
 		statuses := n.pod("web").Status.EphemeralContainerStatuses
 		return len(statuses) == 1 && statuses[0].State.Running != nil

@@ -239,7 +239,7 @@ func TestTextThatWasCutOffLooksWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			output, to := io.Pipe()
-			r := newRig(t, func(o *Options) { o.Hosts, o.Timeout = &pipedHosts{output: output}, 2*time.Second })
+			r := newRig(t, func(o *Options) { o.Hosts, o.Timeout = &pipedHosts{output: output}, 10*time.Second })
 			ns := r.Namespace(t)
 			token := r.user(t, ns, readsConsole())
 			go func() {

@@ -57,6 +57,9 @@ func run(m *testing.M) int {
 		CRDDirectoryPaths:       []string{filepath.Join(root, "config", "crd", "bases")},
 		ErrorIfCRDPathMissing:   true,
 		ControlPlaneStopTimeout: 20 * time.Second,
+		// Other packages start theirs at the same time.
+		ControlPlaneStartTimeout: 2 * time.Minute,
+		CRDInstallOptions:        envtest.CRDInstallOptions{MaxTime: 2 * time.Minute},
 	}
 	// Owners are only referenced with the right to: a missing finalizers permission has to show in the tests. Kubelets write what
 	// they may write in every cluster.

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Eventually waits until check holds. It is for what happens by itself, such as a cache that catches up.
+// Eventually waits until check holds. It is for what happens by itself, such as a cache that catches up, or programs that start on a busy machine.
 func Eventually(t *testing.T, what string, check func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

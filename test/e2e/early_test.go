@@ -106,6 +106,12 @@ func TestMissingRightsAreNamed(t *testing.T) {
 		{apiGroups: [apps.jicki.cn], resources: [podbuggertools/status], verbs: [get]},
 		{apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch]}]}`)
 	c.do(t, "create", "clusterrolebinding", name, "--clusterrole="+name, "--serviceaccount="+namespace+":"+name)
+	eventually(t, "the role is in force", func(ctx context.Context) error {
+		if got := c.Run(ctx, c.Kubectl, "auth", "can-i", "list", "pods", "--as=system:serviceaccount:"+namespace+":"+name); got.Code != 0 {
+			return errors.New(got.Out + got.Err)
+		}
+		return nil
+	})
 	if got, want := start(), line("patch", "podbuggertools.apps.jicki.cn/status")+todo; got.Code != 1 || got.Err != want {
 		t.Errorf("without one right: exit code %d and\n%s, want 1 and\n%s", got.Code, got.Err, want)
 	}

@@ -12,7 +12,7 @@ import (
 
 // thawed bounds how long a deposed leader may live: one period of the election until it reads the Lease, on a busy machine. Without
 // the fence it lives for the ten seconds after which an election gives up.
-const thawed = 6 * time.Second
+const thawed = 9 * time.Second
 
 // TestAFrozenLeaderChangesNothing stops a leader for longer than its lease, lets its successor take the pool away that the leader
 // knows, and lets the leader go on: with its old caches it would put everything back.

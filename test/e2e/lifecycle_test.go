@@ -26,7 +26,7 @@ import (
 
 // orderlyEnd bounds an orderly end: running reconciles take milliseconds here, and a second is allowed on top. The rest is
 // for a machine that is busy with other things.
-const orderlyEnd = 5 * time.Second
+const orderlyEnd = 10 * time.Second
 
 // holder returns who holds the Lease, empty for nobody.
 func (c *cluster) holder(ctx context.Context) (string, error) {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -66,7 +67,11 @@ func startBareLane(t *testing.T) *lane {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &envtest.Environment{CRDDirectoryPaths: []string{filepath.Join(programs.Root, "config", "crd", "bases")}}
+	server := &envtest.Environment{
+		CRDDirectoryPaths:        []string{filepath.Join(programs.Root, "config", "crd", "bases")},
+		CRDInstallOptions:        envtest.CRDInstallOptions{MaxTime: 2 * time.Minute},
+		ControlPlaneStartTimeout: 2 * time.Minute,
+	}
 	config, err := server.Start()
 	t.Cleanup(func() {
 		if err := server.Stop(); err != nil {

@@ -202,8 +202,8 @@ func (w *world) serve(assets string) error {
 		return err
 	}
 	environment := &envtest.Environment{
-		BinaryAssetsDirectory: assets, ControlPlaneStopTimeout: 20 * time.Second, ErrorIfCRDPathMissing: true,
-		CRDDirectoryPaths: []string{filepath.Join(testkit.Root(), "config", "crd", "bases")},
+		BinaryAssetsDirectory: assets, ControlPlaneStopTimeout: 20 * time.Second, ControlPlaneStartTimeout: 2 * time.Minute, ErrorIfCRDPathMissing: true,
+		CRDDirectoryPaths: []string{filepath.Join(testkit.Root(), "config", "crd", "bases")}, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: 2 * time.Minute},
 	}
 	environment.ControlPlane.GetAPIServer().Configure().Append("authentication-config", w.path("authentication.yaml"))
 	w.stop = append(w.stop, environment.Stop)

@@ -203,9 +203,9 @@ func TestATimeoutEndsARunAndKeepsItsState(t *testing.T) {
 	s := newStage(t)
 	s.file("up.hangs", "")
 	s.create(quick, func(c *clusterprovisionerv1alpha1.Cluster) {
-		c.Spec.Timeouts.Up = metav1.Duration{Duration: 5 * time.Second} // the tool has to be listening by then
+		c.Spec.Timeouts.Up = metav1.Duration{Duration: 10 * time.Second} // the tool has to be listening by then
 	})
-	s.becomes(status.Ready, "False Timeout: attempt 1 failed: the run was stopped after 5s: INFO[0001] ["+filepath.Join(s.dir, "cluster.yml")+"] up begins")
+	s.becomes(status.Ready, "False Timeout: attempt 1 failed: the run was stopped after 10s: INFO[0001] ["+filepath.Join(s.dir, "cluster.yml")+"] up begins")
 	if got := s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data["state.cluster.rkestate"]; len(got) == 0 {
 		t.Error("what the tool saved in time is lost")
 	}

@@ -39,7 +39,7 @@ func provisioned(t *testing.T) (*rest.Config, client.Client) {
 	t.Helper()
 	environment := &envtest.Environment{
 		BinaryAssetsDirectory:   cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(testkit.Root(), "bin", "k8s")),
-		ControlPlaneStopTimeout: 20 * time.Second,
+		ControlPlaneStopTimeout: 20 * time.Second, ControlPlaneStartTimeout: 2 * time.Minute,
 	}
 	t.Cleanup(func() {
 		if err := environment.Stop(); err != nil {

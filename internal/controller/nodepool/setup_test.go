@@ -28,12 +28,12 @@ const stageLabel = "test.windlass.io/stage"
 func TestNodesLeaveWithoutAsking(t *testing.T) {
 	w := newStage(t)
 	pool := w.pool("p", label("a", "1"), w.staged)
-	nodes := w.manyNodes(4, "p")
+	nodes := w.manyNodes(10, "p") // more than can leave two by two while they are edited
 	for _, n := range nodes {
 		testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels[stageLabel] = w.prefix })
 	}
 	w.start()
-	testkit.Eventually(t, "every node has joined", func() bool { return w.followers(nodes, "1") == 4 })
+	testkit.Eventually(t, "every node has joined", func() bool { return w.followers(nodes, "1") == 10 })
 
 	testkit.Edit(t, w.Harness, nodes[0], func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
 	testkit.Eventually(t, "the node that left is cleaned", func() bool { return w.followers(nodes[:1], "1") == 0 })
