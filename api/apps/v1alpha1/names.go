@@ -16,7 +16,7 @@ const (
 )
 
 // RetriedAnnotation is on a Deployment whose pods were refused until their pool was there: when the failure began after which Windlass had
-// its ReplicaSet create them at once.
+// its ReplicaSet create them at once. The second time, two seconds later, ends with "/2".
 const RetriedAnnotation = "apps.jicki.cn/retried-failure"
 
 // What the pods of a PodSet without a template run.

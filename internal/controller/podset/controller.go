@@ -21,6 +21,8 @@ type Reconciler struct {
 	client  client.Client
 	now     func() time.Time
 	refused refusals
+	// retried is when a ReplicaSet was last made to try again.
+	retried flow.Times
 }
 
 // New returns a Reconciler. Reads of c come from a cache with the indexes of AddIndexes and of kube.IndexNodes, and wait for the writes
@@ -66,6 +68,7 @@ func (r *Reconciler) phases(*scope) []flow.Phase[*scope] {
 func decide(_ context.Context, pass *scope) flow.Outcome {
 	decision, err := plan(pass.Object, *pass.seen)
 	pass.decision = decision
+	pass.LookAgain(decision.again)
 	return flow.Fail(err)
 }
 
@@ -78,5 +81,6 @@ func follow(_ context.Context, pass *scope) flow.Outcome {
 // forget drops what is kept about a PodSet that is gone.
 func (r *Reconciler) forget(_ context.Context, key client.ObjectKey) error {
 	r.refused.forget(key)
+	r.retried.Drop(key)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,8 @@ type observation struct {
 	pool *why.Pool
 	// namespace is that of the PodSet; nil unless the pool asks for it.
 	namespace *metav1.PartialObjectMetadata
+	// sinceRetry is how long ago the ReplicaSet was made to try again, 0 if it never was.
+	sinceRetry time.Duration
 	// cause is what about the pool keeps the pods from coming, nil where it is not the pool.
 	cause *why.Cause
 }
@@ -62,7 +65,8 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	if err := r.observePods(ctx, key, &seen); err != nil {
 		return flow.Fail(err)
 	}
-	if lacking(pass.Object, ownDeployment(pass.Object, seen.deployment)) {
+	if own := ownDeployment(pass.Object, seen.deployment); lacking(pass.Object, own) {
+		seen.sinceRetry = r.sinceRetry(key, own, pass.Now)
 		if err := r.observePool(ctx, pass.Object, &seen); err != nil {
 			return flow.Fail(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -56,8 +57,8 @@ type action struct {
 	// clear is a merge patch that apply sends first: it takes away a field of somebody else's which server-side apply
 	// would leave, and which the API server does not accept beside what the child says.
 	clear string
-	// since is when the failure began that retry answers.
-	since string
+	// answers says which failure it is that retry answers, and how often.
+	answers string
 	// event says that the action happened; nil if that is not worth an event.
 	event *event.Event
 }
@@ -70,6 +71,8 @@ type decision struct {
 	outcome flow.Outcome
 	// conflict names the object that is in the way, and is empty without one.
 	conflict string
+	// again is when to look again whether pods have to be asked for once more, 0 for never.
+	again time.Duration
 }
 
 // changes reports whether something that is there is to be changed or removed.
@@ -97,10 +100,10 @@ func plan(podSet *appsv1alpha1.PodSet, seen observation) (decision, error) {
 		decided = budget
 	}
 	if decided.outcome.IsDone() && len(decided.actions) == 0 {
-		decided.actions = planRetry(podSet, seen)
+		decided = planRetry(podSet, seen)
 	}
 	if status.IsPaused(podSet) && len(decided.actions) > 0 {
-		decided.actions = nil
+		decided.actions, decided.again = nil, 0
 		if decided.outcome.IsDone() {
 			decided.outcome = flow.Wait(status.ReasonPaused,
 				"the annotation "+status.PausedAnnotation+" to be removed", 0)

@@ -362,6 +362,65 @@ func TestPodsOfALatePoolComeAtOnce(t *testing.T) {
 	wants("1970-01-01T00:00:03Z", 2)
 }
 
+// TestPodsRefusedByAnOldPolicyComeAtOnce is about an API server that compiles its policies once a second: it refused what a try right after the change
+// of the pool asked for, and the pods came up to 17 minutes late. A process that has just started knows of no first try.
+func TestPodsRefusedByAnOldPolicyComeAtOnce(t *testing.T) {
+	for sentence, restarted := range map[string]bool{"by the same process": false, "by the next process": true} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newStage(t)
+			podSet := s.podSet(func(p *appsv1alpha1.PodSet) { p.Spec.NodePool = s.namespace })
+			stillRefused := func() {
+				t.Helper()
+				testkit.EditStatus(t, s.Harness, s.deployment("web"), func(d *appsv1.Deployment) {
+					replicas(d, 0, 0, 0)
+					d.Status.ObservedGeneration = d.Generation
+					d.Status.Conditions = []appsv1.DeploymentCondition{{
+						Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "forbidden",
+						LastTransitionTime: metav1.Unix(1, 0),
+					}}
+				})
+				s.settle(podSet)
+			}
+			stillRefused()
+			s.pool()
+			s.node("-a")
+			pass := func(want string) time.Duration {
+				t.Helper()
+				result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(podSet))
+				if got := s.deployment("web").Annotations[appsv1alpha1.RetriedAnnotation]; got != want || err != nil {
+					t.Errorf("the Deployment has %q, want %q: %v", got, want, err)
+				}
+				return result.RequeueAfter
+			}
+			const first = "1970-01-01T00:00:01Z"
+			if after := pass(first); after < secondTryAfter || after > 2*secondTryAfter {
+				t.Errorf("it looks again after %s, want %s and a bit", after, secondTryAfter)
+			}
+			if restarted {
+				s.r = New(s.Client, s.Live, s.Events, s.Clock.Now)
+				s.Clock.Step(time.Minute)
+			}
+			stillRefused() // which takes half the time
+			if after := pass(first); after < secondTryAfter/2 || after >= secondTryAfter {
+				t.Errorf("half the time later, it looks again after %s", after)
+			}
+			s.Clock.Step(secondTryAfter / 2)
+			pass(first + secondTry)
+			stillRefused()
+			before := s.Writes()
+			for range 3 {
+				s.Clock.Step(secondTryAfter)
+				if after := pass(first + secondTry); after != 0 {
+					t.Errorf("it looks again after %s", after)
+				}
+			}
+			if got := s.Writes() - before; got != 0 {
+				t.Errorf("after the second try there were %d writes", got)
+			}
+		})
+	}
+}
+
 func TestAPoolIsNotBlamedWhilePodsRun(t *testing.T) {
 	s := newStage(t)
 	podSet := s.podSet(func(p *appsv1alpha1.PodSet) { p.Spec.NodePool = s.namespace })
