@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,8 +19,8 @@ import (
 // dockerHub is how container engines write the registry of images that name none.
 const dockerHub = "https://index.docker.io/v1/"
 
-// registryAuth returns the credentials for the image's registry from a Docker configuration, nil if it has none. Its errors never
-// quote the configuration.
+// registryAuth returns the credentials for the image from a Docker configuration, nil if it has none. Of several entries for its registry, the one
+// with the longest path counts, as for a kubelet. Its errors never quote the configuration.
 func registryAuth(raw []byte, image string) (*machine.RegistryAuth, error) {
 	var config struct {
 		Auths map[string]struct {
@@ -30,40 +32,60 @@ func registryAuth(raw []byte, image string) (*machine.RegistryAuth, error) {
 	if json.Unmarshal(raw, &config) != nil {
 		return nil, fmt.Errorf("%s is not a Docker configuration", corev1.DockerConfigJsonKey)
 	}
-	registry := registryOf(image)
-	for server, entry := range config.Auths {
-		if serverName(server) != serverName(registry) {
-			continue
+	registry, repository := splitImage(image)
+	wanted, _ := splitServer(registry)
+	server, longest := "", -1
+	for _, candidate := range slices.Sorted(maps.Keys(config.Auths)) { // of equal ones always the same
+		if host, path := splitServer(candidate); host == wanted && covers(path, repository) && len(path) > longest {
+			server, longest = candidate, len(path)
 		}
-		username, password := entry.Username, entry.Password
-		if entry.Auth != "" {
-			decoded, err := base64.StdEncoding.DecodeString(entry.Auth)
-			user, pass, ok := strings.Cut(string(decoded), ":")
-			if err != nil || !ok {
-				return nil, fmt.Errorf("the auth of the entry for %q is not valid", server)
-			}
-			username, password = user, pass
-		}
-		return &machine.RegistryAuth{Username: username, Password: password, ServerAddress: registry}, nil
 	}
-	return nil, nil
+	if longest < 0 {
+		return nil, nil
+	}
+	entry := config.Auths[server]
+	username, password := entry.Username, entry.Password
+	if entry.Auth != "" {
+		decoded, err := base64.StdEncoding.DecodeString(entry.Auth)
+		user, pass, ok := strings.Cut(string(decoded), ":")
+		if err != nil || !ok {
+			return nil, fmt.Errorf("the auth of the entry for %q is not valid", server)
+		}
+		username, password = user, pass
+	}
+	return &machine.RegistryAuth{Username: username, Password: password, ServerAddress: registry}, nil
 }
 
-// registryOf returns the registry of an image: what precedes the first slash, if it looks like a host.
-func registryOf(image string) string {
-	first, _, ok := strings.Cut(image, "/")
-	if ok && (strings.ContainsAny(first, ".:") || first == "localhost") && first != "docker.io" && first != "index.docker.io" {
-		return first
+// splitImage returns the registry of an image and what follows. The registry is what precedes the first slash, if it looks like a host.
+func splitImage(image string) (registry, repository string) {
+	first, rest, ok := strings.Cut(image, "/")
+	switch {
+	case !ok || !strings.ContainsAny(first, ".:") && first != "localhost":
+		rest = image
+	case first != "docker.io" && first != "index.docker.io":
+		return first, rest
 	}
-	return dockerHub
+	if !strings.Contains(rest, "/") {
+		rest = "library/" + rest
+	}
+	return dockerHub, rest
 }
 
-// serverName is the host of a registry, without what different tools add to it.
-func serverName(server string) string {
+// splitServer returns the host of an entry and the path that it is for, without what different tools add to them.
+func splitServer(server string) (host, path string) {
 	server = strings.TrimPrefix(strings.TrimPrefix(server, "https://"), "http://")
-	server, _, _ = strings.Cut(server, "/")
-	if server == "docker.io" || server == "registry-1.docker.io" {
-		return "index.docker.io"
+	host, path, _ = strings.Cut(strings.TrimRight(server, "/"), "/")
+	if version, rest, _ := strings.Cut(path, "/"); version == "v1" || version == "v2" {
+		path = rest
 	}
-	return server
+	if host == "docker.io" || host == "registry-1.docker.io" {
+		host = "index.docker.io"
+	}
+	return host, path
+}
+
+// covers reports whether an entry for the path is for the repository, which may end in a tag or a digest. An empty path is for all.
+func covers(path, repository string) bool {
+	rest, ok := strings.CutPrefix(repository, path)
+	return ok && (path == "" || rest == "" || strings.ContainsAny(rest[:1], "/:@"))
 }
