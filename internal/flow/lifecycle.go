@@ -24,8 +24,8 @@ import (
 //
 // A pass (1) reads the object, (2) stops if the object is gone, is another one than the cache has, or is being deleted and holds no finalizer of
 // this kind, (3) ends a pause whose time has come, and adds the finalizer, before anything can happen outside, (4) runs the phases, (5) describes
-// the object in its status with at most one write, and (6) records the events once that write has succeeded. A status that only tells how far the
-// work is may wait, while its events do not.
+// the object in its status with at most one write, and (6) records the events once that write has succeeded, and those about what was done even if it
+// has not. A status that only tells how far the work is may wait, while its events do not.
 type Lifecycle[T status.Object, S any] struct {
 	// Client reads from a cache and waits for its own writes.
 	Client client.Client
@@ -158,7 +158,7 @@ func (l *Lifecycle[T, S]) addFinalizer(ctx context.Context, object T) Outcome {
 }
 
 // finish writes the status if the pass changed it, and only then records the events: they say what happened, and a pass whose
-// status write failed happens again.
+// status write failed happens again. What it has done does not.
 func (l *Lifecycle[T, S]) finish(ctx context.Context, pass *Pass[T], scope S, outcome Outcome) error {
 	switch {
 	case pass.silent:
@@ -174,6 +174,9 @@ func (l *Lifecycle[T, S]) finish(ctx context.Context, pass *Pass[T], scope S, ou
 		return nil
 	}
 	written, err := patch.Status(ctx, l.Client, pass.Before, pass.Object)
+	if err != nil {
+		l.Recorder.Record(pass.done...)
+	}
 	if apierrors.IsConflict(err) { // so nothing was written: the next pass begins at once, on what the cache has by then
 		return err
 	}

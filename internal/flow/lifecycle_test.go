@@ -282,6 +282,60 @@ func TestEventsWaitForTheStatus(t *testing.T) {
 	}
 }
 
+// TestEventsOfWhatWasDoneAreLost has a status that meets a change of somebody else, or is refused. The next pass finds done what this one did, and tells
+// nothing of it.
+func TestEventsOfWhatWasDoneAreLost(t *testing.T) {
+	t.Parallel()
+	meets := func(s *stage, pass *scope) {
+		testkit.Edit(s.t, s.Harness, pass.Object.DeepCopy(), func(p *appsv1alpha1.PodSet) { p.Spec.Size++ })
+	}
+	tests := map[string]func(s *stage, pass *scope){
+		"the status meets a change":    meets,
+		"the API server has no answer": func(s *stage, _ *scope) { s.lifecycle.Client = &mute{Client: s.Client} },
+	}
+	for sentence, happens := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.phase = func(_ context.Context, pass *scope) flow.Outcome {
+				happens(s, pass)
+				pass.Tell(event.Event{Regarding: pass.Object, Reason: "Seen"})
+				pass.Did(event.Event{Regarding: pass.Object, Reason: "Done"})
+				return flow.Stall("Broken", errors.New("it is broken"))
+			}
+			if _, err := s.Reconcile(t, s.lifecycle, client.ObjectKeyFromObject(s.podSet)); err == nil {
+				t.Fatal("the status was written")
+			}
+			if diff := cmp.Diff([]string{"Done"}, s.Events.Reasons()); diff != "" {
+				t.Errorf("without a status, events differ (-want +got):\n%s", diff)
+			}
+			s.lifecycle.Client = s.Client
+			s.phase = func(_ context.Context, pass *scope) flow.Outcome {
+				pass.Tell(event.Event{Regarding: pass.Object, Reason: "Seen"})
+				return flow.Stall("Broken", errors.New("it is broken"))
+			}
+			s.pass()
+			s.pass()
+			if diff := cmp.Diff([]string{"Seen", "Broken", "Seen"}, s.Events.Reasons()); diff != "" {
+				t.Errorf("with a status, events differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// mute is a client whose writes of a status fail.
+type mute struct{ client.Client }
+
+// Status implements client.StatusClient.
+func (m *mute) Status() client.SubResourceWriter { return muteStatus{m.Client.Status()} }
+
+type muteStatus struct{ client.SubResourceWriter }
+
+// Patch implements client.SubResourceWriter.
+func (muteStatus) Patch(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+	return errors.New("no answer")
+}
+
 func TestASilentPassWritesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, func(p *appsv1alpha1.PodSet) { p.Finalizers = []string{finalizer} })

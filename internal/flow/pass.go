@@ -25,7 +25,9 @@ type Pass[T status.Object] struct {
 	Now time.Time
 
 	events []event.Event
-	after  time.Duration
+	// done are those of the events that say what the pass has done.
+	done  []event.Event
+	after time.Duration
 	// resume is how long the object is still paused, 0 if no time ends its pause.
 	resume   time.Duration
 	released bool
@@ -47,8 +49,16 @@ func (p *Pass[T]) Rebase() {
 	}
 }
 
-// Tell records events after the status has been written.
+// Tell records events after the status has been written. If that fails, the next pass tells them: they are about how what it finds differs from the
+// status.
 func (p *Pass[T]) Tell(events ...event.Event) { p.events = append(p.events, events...) }
+
+// Did records events about what the pass has just done, after the status. They are recorded even if the status cannot be written: the next pass finds it
+// done, and does not tell of it.
+func (p *Pass[T]) Did(events ...event.Event) {
+	p.Tell(events...)
+	p.done = append(p.done, events...)
+}
 
 // LookAgain asks for another pass after that time, lengthened by up to a fifth, even if nothing wakes the object up. Of several
 // calls the earliest time counts; 0 asks for nothing.

@@ -223,7 +223,7 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Fail(fmt.Errorf("cannot start the tool: %w", err))
 	}
 	pass.started = true
-	pass.Tell(runStarted(pass.Object, next))
+	pass.Did(runStarted(pass.Object, next))
 	return pass.decision.outcome
 }
 

@@ -67,10 +67,14 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 	if err != nil {
 		return refused(err)
 	}
-	if pass.seen.rejected {
-		pass.Tell(reissued(config))
+	again := pass.seen.rejected
+	if err := r.writeSecret(ctx, pass, kubeconfig, annotationsOf(config, pass.Now, granted)); err != nil {
+		return flow.Fail(err)
 	}
-	return flow.Fail(r.writeSecret(ctx, pass, kubeconfig, annotationsOf(config, pass.Now, granted)))
+	if again {
+		pass.Did(reissued(config))
+	}
+	return flow.Done()
 }
 
 // writeSecret writes the Secret with the kubeconfig.

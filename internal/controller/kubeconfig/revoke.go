@@ -116,7 +116,7 @@ func (r *Reconciler) revoke(ctx context.Context, pass *scope) flow.Outcome {
 		return stays(config, was, err)
 	}
 	if len(deleted) > 0 {
-		pass.Tell(revoked(config, was, deleted))
+		pass.Did(revoked(config, was, deleted))
 	}
 	return flow.Done()
 }

@@ -84,7 +84,7 @@ func (r *Reconciler) writeRuntimeClass(ctx context.Context, s *scope) flow.Outco
 		return flow.Refused(nodesv1.ReasonRuntimeClassRefused, err)
 	}
 	s.seen.runtimeClass = wanted.object(s.Object)
-	s.Tell(classWritten(s.Object, action, wanted))
+	s.Did(classWritten(s.Object, action, wanted))
 	return flow.Done()
 }
 

@@ -74,7 +74,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 			r.memory.succeeded(key, step.pod.UID)
 			r.pods.wrote(step.pod, written.containers())
 			step.pod.Spec.EphemeralContainers = append(step.pod.Spec.EphemeralContainers, written.containers()...)
-			pass.Tell(installed(written)...)
+			pass.Did(installed(written)...)
 		}
 	}
 	if freed && len(pass.decision.leftOut)+pass.decision.beyond > 0 {

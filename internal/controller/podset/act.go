@@ -45,7 +45,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 			return outcome
 		}
 		if a.event != nil {
-			pass.Tell(*a.event)
+			pass.Did(*a.event)
 		}
 		if err := pass.learn(a); err != nil {
 			return flow.Fail(err)

@@ -7,9 +7,11 @@ import (
 	"context"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // behind is a client whose cache shows a PodSet as it was.
@@ -55,4 +57,17 @@ func TestAnOldPodSetTakesNothingBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestScaledIsNotTold has somebody annotate the PodSet while its Deployment is scaled, so that the status has to be written again. The Deployment has the
+// size by then, and nothing told of it.
+func TestScaledIsNotTold(t *testing.T) {
+	s := newStage(t)
+	podSet := s.podSet()
+	s.Events.Take()
+	s.r.client = testkit.Meanwhile(s.Client, func(runtime.ApplyConfiguration) {
+		testkit.Edit(t, s.Harness, podSet.DeepCopy(), func(p *appsv1alpha1.PodSet) { p.Annotations = map[string]string{"mine": "too"} })
+	})
+	s.edit(podSet, func(p *appsv1alpha1.PodSet) { p.Spec.Size = 5 })
+	s.wantEvents("Scaled")
 }
