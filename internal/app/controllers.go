@@ -108,7 +108,7 @@ func controllers() []controller {
 			},
 			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
 				return errors.Join(
-					podset.New(mgr.GetClient(), mgr.GetAPIReader(), t.recorder, t.now).SetupWithManager(ctx, mgr, t.workers),
+					podset.New(mgr.GetClient(), mgr.GetAPIReader(), t.recorder, t.now, t.namespace).SetupWithManager(ctx, mgr, t.workers),
 					mgr.Add(kube.Publish("the placement of PodSets", func(ctx context.Context) prometheus.Collector {
 						return podset.Placement(ctx, mgr.GetClient(), t.log)
 					})),

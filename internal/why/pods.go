@@ -20,6 +20,8 @@ import (
 type Pods struct {
 	// Namespace is the namespace that they are in, nil if it is unknown.
 	Namespace metav1.Object
+	// OperatorNamespace is the one that the operator runs in, empty if it is unknown.
+	OperatorNamespace string
 	// Spec is the spec of each.
 	Spec *corev1.PodSpec
 	// Wanted is how many there should be.
@@ -78,11 +80,15 @@ func deleting(_ Pods, pool Pool) *Cause {
 	})
 }
 
-// notAllowed concerns only pods that do not exist yet: existing pods were admitted.
+// notAllowed concerns only pods that do not exist yet: existing pods were admitted. The policy of a pool matches neither kube-system nor the operator's
+// namespace.
 func notAllowed(pods Pods, pool Pool) *Cause {
 	allowed := pool.Pool.Spec.AllowedNamespaces
 	if pods.Created >= pods.Wanted || pods.Namespace == nil || allowed == nil ||
 		allowed.From != nodesv1.NamespacesFromSelector {
+		return nil
+	}
+	if name := pods.Namespace.GetName(); name == metav1.NamespaceSystem || name == pods.OperatorNamespace {
 		return nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(allowed.Selector)

@@ -62,6 +62,11 @@ func pods(change ...func(*why.Pods)) why.Pods {
 	return three
 }
 
+// in puts them into a namespace without labels.
+func in(namespace string) func(*why.Pods) {
+	return func(p *why.Pods) { p.Namespace = &metav1.ObjectMeta{Name: namespace} }
+}
+
 func created(p *why.Pods) { p.Created, p.Unplaced = p.Wanted, p.Wanted }
 
 func count(n int32) func(*why.Pods) { return func(p *why.Pods) { p.Wanted = n } }
@@ -113,6 +118,17 @@ func TestPodsMissing(t *testing.T) {
 		"the namespace may use the pool": {
 			pods: pods(func(p *why.Pods) { p.Namespace = &metav1.ObjectMeta{Labels: map[string]string{"team": "b"}} }),
 			pool: selective(), nodes: []*build.NodeBuilder{node("a")},
+		},
+		"kube-system may use every pool": {
+			pods: pods(in(metav1.NamespaceSystem)), pool: selective(), nodes: []*build.NodeBuilder{node("a")},
+		},
+		"the namespace of the operator may use every pool": {
+			pods: pods(in("windlass-system"), func(p *why.Pods) { p.OperatorNamespace = "windlass-system" }),
+			pool: selective(), nodes: []*build.NodeBuilder{node("a")},
+		},
+		"a namespace may not use the pool while that of the operator is unknown": {
+			pods: pods(in("windlass-system")), pool: selective(), nodes: []*build.NodeBuilder{node("a")},
+			want: "refused PoolNotAllowed: namespace windlass-system may not use pool gpu, which is for namespaces with team in (a,b)",
 		},
 		"pods that were created before the pool was closed to them are let alone": {
 			pods: pods(created), pool: selective(), nodes: []*build.NodeBuilder{node("a").Cordoned()},

@@ -44,7 +44,7 @@ func TestAnOldPodSetTakesNothingBack(t *testing.T) {
 			s.edit(podSet, change)
 			want := s.deployment("web").Spec
 
-			s.r = New(&behind{Client: s.Client, podSet: old}, s.Live, s.Events, s.Clock.Now)
+			s.r = New(&behind{Client: s.Client, podSet: old}, s.Live, s.Events, s.Clock.Now, "")
 			before := s.Writes()
 			for range 2 {
 				if result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(podSet)); err != nil || result.RequeueAfter == 0 {

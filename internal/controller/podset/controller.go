@@ -18,17 +18,19 @@ import (
 type Reconciler struct {
 	*flow.Lifecycle[*appsv1alpha1.PodSet, *scope]
 
-	client  client.Client
-	now     func() time.Time
-	refused refusals
+	client client.Client
+	now    func() time.Time
+	// namespace is the one that the manager runs in, empty outside of a cluster.
+	namespace string
+	refused   refusals
 	// retried is when a ReplicaSet was last made to try again.
 	retried flow.Times
 }
 
 // New returns a Reconciler. Reads of c come from a cache with the indexes of AddIndexes and of kube.IndexNodes, and wait for the writes
-// of c. Live reads past every cache.
-func New(c client.Client, live client.Reader, recorder event.Recorder, now func() time.Time) *Reconciler {
-	r := &Reconciler{client: c, now: now}
+// of c. Live reads past every cache. The namespace is the one that the manager runs in, empty outside of a cluster.
+func New(c client.Client, live client.Reader, recorder event.Recorder, now func() time.Time, namespace string) *Reconciler {
+	r := &Reconciler{client: c, now: now, namespace: namespace}
 	r.Lifecycle = &flow.Lifecycle[*appsv1alpha1.PodSet, *scope]{
 		Client: c, Live: live, Recorder: recorder, Now: now,
 		New:      func() *appsv1alpha1.PodSet { return &appsv1alpha1.PodSet{} },

@@ -38,7 +38,7 @@ func explain(podSet *appsv1alpha1.PodSet, seen observation) *why.Cause {
 		pods.Spec = &podSet.Spec.Template.Spec
 	}
 	if seen.namespace != nil {
-		pods.Namespace = seen.namespace
+		pods.Namespace, pods.OperatorNamespace = seen.namespace, seen.operatorNamespace
 	}
 	cause := why.PodsMissing(pods, *seen.pool)
 	failure := find(own, appsv1alpha1.ConditionReplicaFailure)

@@ -45,6 +45,8 @@ type observation struct {
 	pool *why.Pool
 	// namespace is that of the PodSet; nil unless the pool asks for it.
 	namespace *metav1.PartialObjectMetadata
+	// operatorNamespace is the one that the manager runs in, empty outside of a cluster.
+	operatorNamespace string
 	// sinceRetry is how long ago the ReplicaSet was made to try again, 0 if it never was.
 	sinceRetry time.Duration
 	// cause is what about the pool keeps the pods from coming, nil where it is not the pool.
@@ -187,6 +189,6 @@ func (r *Reconciler) observePool(ctx context.Context, podSet *appsv1alpha1.PodSe
 	if err != nil {
 		return fmt.Errorf("cannot read Namespace %q: %w", podSet.Namespace, err)
 	}
-	seen.namespace = namespace
+	seen.namespace, seen.operatorNamespace = namespace, r.namespace
 	return nil
 }

@@ -44,7 +44,7 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	t.Parallel()
 	h := testkit.New(t, AddIndexes, kube.IndexNodes(membership.Concerned))
-	return &stage{Harness: h, t: t, r: New(h.Client, h.Live, h.Events, h.Clock.Now), namespace: h.Namespace(t)}
+	return &stage{Harness: h, t: t, r: New(h.Client, h.Live, h.Events, h.Clock.Now, ""), namespace: h.Namespace(t)}
 }
 
 // podSet creates a PodSet "web" of three pods, changed as asked, and lets it settle.

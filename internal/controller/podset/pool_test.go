@@ -397,7 +397,7 @@ func TestPodsRefusedByAnOldPolicyComeAtOnce(t *testing.T) {
 				t.Errorf("it looks again after %s, want %s and a bit", after, secondTryAfter)
 			}
 			if restarted {
-				s.r = New(s.Client, s.Live, s.Events, s.Clock.Now)
+				s.r = New(s.Client, s.Live, s.Events, s.Clock.Now, "")
 				s.Clock.Step(time.Minute)
 			}
 			stillRefused() // which takes half the time
@@ -419,6 +419,27 @@ func TestPodsRefusedByAnOldPolicyComeAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAPoolIsBlamedForAQuotaOfTheOperatorsNamespace: the policy of a pool does not match the pods there, so it is not what refuses them.
+func TestAPoolIsBlamedForAQuotaOfTheOperatorsNamespace(t *testing.T) {
+	s := newStage(t)
+	s.r = New(s.Client, s.Live, s.Events, s.Clock.Now, s.namespace)
+	s.pool(func(p *nodesv1.NodePool) {
+		p.Spec.AllowedNamespaces = &nodesv1.AllowedNamespaces{
+			From: nodesv1.NamespacesFromSelector, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}},
+		}
+	})
+	s.node("-a")
+	podSet := s.podSet(func(p *appsv1alpha1.PodSet) { p.Spec.NodePool = s.namespace })
+	testkit.EditStatus(t, s.Harness, s.deployment("web"), func(d *appsv1.Deployment) {
+		d.Status.ObservedGeneration = d.Generation
+		d.Status.Conditions = []appsv1.DeploymentCondition{{
+			Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "exceeded quota",
+		}}
+	})
+	s.settle(podSet)
+	s.wantConditions(podSet, map[string]string{"Ready": "False FailedCreate: exceeded quota"})
 }
 
 func TestAPoolIsNotBlamedWhilePodsRun(t *testing.T) {

@@ -154,7 +154,7 @@ func (s *stage) start(t *testing.T) {
 	if err := kube.IndexNodes(membership.Concerned)(t.Context(), mgr.GetFieldIndexer()); err != nil {
 		t.Fatal(err)
 	}
-	if err := New(c, s.Live, s.Events, s.Clock.Now).SetupWithManager(t.Context(), mgr, 2); err != nil {
+	if err := New(c, s.Live, s.Events, s.Clock.Now, "").SetupWithManager(t.Context(), mgr, 2); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Background(t, mgr.Start)
