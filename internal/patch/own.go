@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/internal/status"
@@ -64,6 +66,39 @@ func RemoveAnnotation(ctx context.Context, c client.Client, obj client.Object, k
 	if err := c.Patch(ctx, obj, base, FieldOwner); err != nil {
 		obj.SetAnnotations(before.GetAnnotations())
 		return fmt.Errorf("cannot remove the annotation %s of %q: %w", key, client.ObjectKeyFromObject(obj), err)
+	}
+	return nil
+}
+
+// AddOwner makes sure that obj names the owner: the garbage collector deletes obj once its owners are gone, and at once in a deletion of the owner in
+// the foreground. An object that is already gone is what was wanted.
+func AddOwner(ctx context.Context, c client.Client, obj client.Object, owner metav1.OwnerReference) error {
+	owners := obj.GetOwnerReferences()
+	if slices.ContainsFunc(owners, func(has metav1.OwnerReference) bool { return has.UID == owner.UID }) {
+		return nil
+	}
+	return client.IgnoreNotFound(setOwners(ctx, c, obj, append(slices.Clone(owners), owner)))
+}
+
+// RemoveOwner makes sure that obj does not name the owner with that UID. To an object that is already gone it does nothing.
+func RemoveOwner(ctx context.Context, c client.Client, obj client.Object, owner types.UID) error {
+	kept := slices.DeleteFunc(slices.Clone(obj.GetOwnerReferences()), func(has metav1.OwnerReference) bool { return has.UID == owner })
+	if len(kept) == len(obj.GetOwnerReferences()) {
+		return nil
+	}
+	return client.IgnoreNotFound(setOwners(ctx, c, obj, kept))
+}
+
+// setOwners replaces the list, guarded by the resourceVersion because a merge patch replaces lists as a whole.
+func setOwners(ctx context.Context, c client.Client, obj client.Object, owners []metav1.OwnerReference) error {
+	before, ok := obj.DeepCopyObject().(client.Object)
+	if !ok {
+		return fmt.Errorf("cannot copy %T: no client.Object", obj)
+	}
+	obj.SetOwnerReferences(owners)
+	base := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := c.Patch(ctx, obj, base, FieldOwner); err != nil {
+		return fmt.Errorf("cannot write owners of %q: %w", client.ObjectKeyFromObject(before), err)
 	}
 	return nil
 }

@@ -110,6 +110,9 @@ func isApplied(object *unstructured.Unstructured) bool {
 	if !slices.Contains([]string{"Secret", "ConfigMap", "Kubeconfig"}, object.GetKind()) {
 		return false
 	}
+	if object.GetLabels()[clusterprovisionerv1alpha1.ClusterUIDLabel] != "" { // the Secret with a state has no owner
+		return true
+	}
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
 		return schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group == clusterprovisionerv1alpha1.GroupName
 	})

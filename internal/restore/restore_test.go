@@ -46,12 +46,15 @@ func TestWhatWasRestoredStaysWhateverWindlassApplies(t *testing.T) {
 	namespace := h.Namespace(t)
 	name := namespace // Clusters and Kubeconfigs are in no namespace
 	owners := "ownerReferences: [{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, name: " + name + ", uid: old, controller: true}]"
+	label := "labels: {clusterprovisioner.rke.io/cluster-uid: old, team: theirs}"
 	backup := backupOf(t,
 		"{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: "+name+", uid: old}, spec: {configPath: /a.yml}}",
 		"{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Kubeconfig, metadata: {name: "+name+", uid: old-kubeconfig, generation: 1, "+owners+"}, "+
 			"spec: {clusterRef: {name: "+name+"}, type: Admin, configPath: /kube_config_a.yml, expirationSeconds: 7200}, status: {observedGeneration: 1}}",
 		"{apiVersion: v1, kind: Secret, type: Opaque, metadata: {name: a-state, namespace: "+namespace+", uid: old-secret, "+
-			"labels: {clusterprovisioner.rke.io/cluster-uid: old, team: theirs}, "+owners+"}, data: {state.a: YQ==, state.b: Yg==}}")
+			label+", "+owners+"}, data: {state.a: YQ==, state.b: Yg==}}",
+		"{apiVersion: v1, kind: Secret, type: Opaque, metadata: {name: b-state, namespace: "+namespace+", uid: old-secret-b, "+label+"}, "+
+			"data: {state.a: YQ==, state.b: Yg==}}") // the first is as earlier versions had it
 	restorer := newRestorer(h, namespace)
 	for range 2 { // the second time, everything is there
 		if err := restorer.Restore(t.Context(), backup); err != nil {
@@ -60,30 +63,41 @@ func TestWhatWasRestoredStaysWhateverWindlassApplies(t *testing.T) {
 	}
 	cluster := &clusterprovisionerv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	kubeconfig := &clusterprovisionerv1alpha1.Kubeconfig{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "a-state"}}
-	if !h.Get(t, cluster) || !h.Get(t, kubeconfig) || !h.Get(t, secret) {
+	if !h.Get(t, cluster) || !h.Get(t, kubeconfig) {
 		t.Fatal("not everything was restored")
-	}
-	uid := map[string]string{clusterprovisionerv1alpha1.ClusterUIDLabel: string(cluster.UID)}
-	stored := corev1ac.Secret(secret.Name, namespace).WithLabels(uid).WithType(corev1.SecretTypeOpaque).WithData(map[string][]byte{"state.a": []byte("new")})
-	if err := patch.Write(t.Context(), h.Live, stored, secret.UID); err != nil {
-		t.Fatal(err)
 	}
 	spec := clusterprovisionerv1alpha1ac.KubeconfigSpec().WithClusterRef(clusterprovisionerv1alpha1ac.ClusterReference().WithName(name))
 	if err := patch.Apply(t.Context(), h.Live, clusterprovisionerv1alpha1ac.Kubeconfig(name).WithSpec(spec)); err != nil {
 		t.Fatal(err)
 	}
-	h.Get(t, secret)
 	h.Get(t, kubeconfig)
-	if diff := cmp.Diff(map[string][]byte{"state.a": []byte("new")}, secret.Data); diff != "" {
-		t.Errorf("the Secret has more than what was written last (-want +got):\n%s", diff)
-	}
-	uid["team"] = "theirs"
-	if diff := cmp.Diff(uid, secret.Labels); diff != "" || !metav1.IsControlledBy(secret, cluster) {
-		t.Errorf("the labels of the Secret of %v differ (-want +got):\n%s", secret.OwnerReferences, diff)
+	for secret, owned := range map[string]bool{"a-state": true, "b-state": false} {
+		checkState(t, h, cluster, client.ObjectKey{Namespace: namespace, Name: secret}, owned)
 	}
 	if kubeconfig.Spec.ConfigPath != "" || kubeconfig.Spec.ExpirationSeconds != 7200 || kubeconfig.Status.ObservedGeneration == 0 {
 		t.Errorf("the Kubeconfig is %+v, want one without a path, with what people have set, and with its status", kubeconfig)
+	}
+}
+
+// checkState writes a state into a Secret that was restored, as the Cluster's, and checks that nothing but that is in it.
+func checkState(t *testing.T, h *testkit.Harness, cluster *clusterprovisionerv1alpha1.Cluster, key client.ObjectKey, owned bool) {
+	t.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	if !h.Get(t, secret) {
+		t.Fatalf("Secret %s was not restored", key)
+	}
+	uid := map[string]string{clusterprovisionerv1alpha1.ClusterUIDLabel: string(cluster.UID)}
+	stored := corev1ac.Secret(key.Name, key.Namespace).WithLabels(uid).WithType(corev1.SecretTypeOpaque).WithData(map[string][]byte{"state.a": []byte("new")})
+	if err := patch.Write(t.Context(), h.Live, stored, secret.UID); err != nil {
+		t.Fatal(err)
+	}
+	h.Get(t, secret)
+	if diff := cmp.Diff(map[string][]byte{"state.a": []byte("new")}, secret.Data); diff != "" {
+		t.Errorf("Secret %s has more than what was written last (-want +got):\n%s", key, diff)
+	}
+	uid["team"] = "theirs"
+	if diff := cmp.Diff(uid, secret.Labels); diff != "" || metav1.IsControlledBy(secret, cluster) != owned {
+		t.Errorf("the labels of Secret %s of %v differ (-want +got):\n%s", key, secret.OwnerReferences, diff)
 	}
 }
 

@@ -26,6 +26,9 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	if decided.release {
 		return r.release(ctx, pass)
 	}
+	if err := r.disownStore(ctx, pass); err != nil {
+		return flow.Fail(err)
+	}
 	if decided.save != nil {
 		if err := r.save(ctx, pass); err != nil {
 			return flow.Fail(err)
@@ -63,6 +66,9 @@ func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	r.published.drop(cluster.UID)
 	if err := r.provisioner.Forget(ctx, string(cluster.UID)); err != nil {
 		return flow.Fail(fmt.Errorf("cannot remove the tool's directory: %w", err))
+	}
+	if err := r.ownStore(ctx, pass); err != nil { // before the finalizer goes: nobody would come back to do it
+		return flow.Fail(err)
 	}
 	_, err := patch.RemoveFinalizers(ctx, r.client, cluster,
 		clusterprovisionerv1alpha1.ClusterFinalizer, clusterprovisionerv1alpha1.LegacyFinalizer)

@@ -18,7 +18,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// stateSecret returns the Secret that keeps the tool's state, as of a run.
+// stateSecret returns the Secret that keeps the tool's state, as of a run. It has no owner until the Cluster is let go: a deletion in the foreground
+// takes everything that the Cluster owns at once, and with this Secret what the tool needs to remove the machines.
 func stateSecret(
 	cluster *clusterprovisionerv1alpha1.Cluster, namespace, run string, kept *store,
 ) (*corev1ac.SecretApplyConfiguration, error) {
@@ -27,7 +28,7 @@ func stateSecret(
 	if err != nil {
 		return nil, fmt.Errorf("cannot store the state in Secret %s/%s: %w", namespace, name, err)
 	}
-	return corev1ac.Secret(name, namespace).WithLabels(labels(cluster)).WithOwnerReferences(owner(cluster)).
+	return corev1ac.Secret(name, namespace).WithLabels(labels(cluster)).
 		WithAnnotations(map[string]string{clusterprovisionerv1alpha1.OperationAnnotation: run}).
 		WithType(corev1.SecretTypeOpaque).WithData(data), nil
 }

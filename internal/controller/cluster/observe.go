@@ -41,10 +41,11 @@ type observation struct {
 	outdated bool
 	// left is what the run left behind; nil unless it has ended, and the status does not say so yet and has to.
 	left *provision.Artifacts
-	// stored is the content of the Secret with the tool's state, and storedIn that Secret; nil for none. unusable says why there is no working with
-	// that Secret: nothing is read from it or written to it, and so no run can start or be recorded.
+	// stored is the content of the Secret with the tool's state, and storedIn that Secret; nil for none. holder is its metadata as it was read. unusable
+	// says why there is no working with that Secret: nothing is read from it or written to it, and so no run can start or be recorded.
 	stored   *store
 	storedIn types.UID
+	holder   *corev1.Secret
 	unusable *refusal
 	// forbidden says why the tool must not be called at all; nil if it may.
 	forbidden *refusal
@@ -147,6 +148,7 @@ func (r *Reconciler) observeStore(ctx context.Context, cluster *clusterprovision
 		kept, seen.unusable = &store{}, &refusal{clusterprovisionerv1alpha1.ReasonStateLost, err.Error() + ". Restore the Secret"}
 	}
 	seen.stored, seen.storedIn = kept, secret.UID
+	seen.holder = &corev1.Secret{ObjectMeta: secret.ObjectMeta}
 	return nil
 }
 

@@ -17,9 +17,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
@@ -200,6 +203,32 @@ func TestAManagerThatDiesBeforeTheJobStartsItAgain(t *testing.T) {
 	testkit.Eventually(t, "the run starts", func() bool { return next.Start(t.Context(), request("a", "up-1")) == nil })
 	if run := s.observe("a"); run.Phase != provision.Running || s.jobs() != 1 {
 		t.Errorf("the run is %+v, with %d Jobs", run, s.jobs())
+	}
+}
+
+// TestADeletionInTheForegroundTakesTheRun is about the garbage collector, which deletes what a Cluster owns that is deleted in the foreground: each run that
+// was to remove the machines was gone as soon as it was there.
+func TestADeletionInTheForegroundTakesTheRun(t *testing.T) {
+	s := newStage(t)
+	s.start(request("a", "remove-1"))
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: secretName("a")}}
+	if !s.Get(t, secret) {
+		t.Fatal("there is no Secret")
+	}
+	for _, object := range []client.Object{secret, s.job("a", "remove-1")} {
+		if owners := object.GetOwnerReferences(); len(owners) > 0 {
+			t.Errorf("%T %q belongs to %v", object, object.GetName(), owners)
+		}
+	}
+	owner := metav1ac.OwnerReference().WithAPIVersion(clusterprovisionerv1alpha1.SchemeGroupVersion.String()).WithKind("Cluster").WithName("one").WithUID("a")
+	former := corev1ac.Secret(secret.Name, s.namespace).WithLabels(secret.Labels).WithType(secret.Type).WithOwnerReferences(owner)
+	if err := patch.Apply(t.Context(), s.Direct, former); err != nil { // as an earlier version did
+		t.Fatal(err)
+	}
+	s.ends(s.job("a", "remove-1"))
+	s.start(request("a", "remove-2"))
+	if s.Get(t, secret); len(secret.OwnerReferences) > 0 {
+		t.Errorf("the Secret of an earlier version belongs to %v", secret.OwnerReferences)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
@@ -57,7 +56,8 @@ func jobName(cluster, id string) string {
 	return strings.ToLower(id) + "-" + hex.EncodeToString(sum[:5])
 }
 
-// manifest is the Job of a run.
+// manifest is the Job of a run. It has no owner, as the Secret: the run that removes the machines begins after the Cluster has been deleted. Forget
+// deletes it.
 func manifest(options Options, wanted provision.Request, image string) *batchv1.Job {
 	labels := labelsFor(wanted.Cluster)
 	return &batchv1.Job{
@@ -66,9 +66,6 @@ func manifest(options Options, wanted provision.Request, image string) *batchv1.
 			Annotations: map[string]string{
 				clusterprovisionerv1alpha1.OperationAnnotation: wanted.ID, actionAnnotation: string(wanted.Action), nameAnnotation: wanted.Name,
 			},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: clusterprovisionerv1alpha1.SchemeGroupVersion.String(), Kind: "Cluster", Name: wanted.Name, UID: types.UID(wanted.Cluster),
-			}},
 		},
 		Spec: batchv1.JobSpec{
 			// A tool that ended badly may have done half of its work: Windlass decides whether and when it runs again.

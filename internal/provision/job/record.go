@@ -10,9 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -65,7 +63,8 @@ func (r *Runner) read(ctx context.Context, cluster string) (*run, error) {
 	return kept, nil
 }
 
-// write writes the Secret. It belongs to the Cluster, so that it goes with it whatever happens.
+// write writes the Secret. It has no owner: a deletion of the Cluster in the foreground would take it at once, under the run that removes the machines.
+// Forget deletes it.
 func (r *Runner) write(ctx context.Context, kept *run) error {
 	data := map[string][]byte{requestKey: kept.request}
 	if kept.result != nil {
@@ -82,8 +81,6 @@ func (r *Runner) write(ctx context.Context, kept *run) error {
 			clusterprovisionerv1alpha1.OperationAnnotation: kept.id, actionAnnotation: string(kept.action), jobAnnotation: kept.job,
 			nameAnnotation: kept.name,
 		}).
-		WithOwnerReferences(metav1ac.OwnerReference().WithAPIVersion(clusterprovisionerv1alpha1.SchemeGroupVersion.String()).
-			WithKind("Cluster").WithName(kept.name).WithUID(types.UID(kept.cluster))).
 		WithType(corev1.SecretTypeOpaque).WithData(data)
 	if err := patch.Apply(ctx, r.options.Client, secret); err != nil {
 		return fmt.Errorf("cannot write Secret %s/%s: %w", r.options.Namespace, name, err)
