@@ -13,6 +13,6 @@ const (
 	ReasonKubeconfigInvalid = "KubeconfigInvalid"
 	// ReasonSecretConflict says that a Secret of that name exists and belongs to somebody else.
 	ReasonSecretConflict = "SecretConflict"
-	// ReasonSecretForbidden says that the namespace does not let Windlass read the Secret for the kubeconfig.
+	// ReasonSecretForbidden says that the namespace does not let Windlass read or write the Secret for the kubeconfig.
 	ReasonSecretForbidden = "SecretForbidden"
 )

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,15 +33,8 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 			return flow.Fail(err)
 		}
 	}
-	if decided.kubeconfig != nil {
-		if err := r.writeKubeconfig(ctx, pass); err != nil {
-			return flow.Fail(err)
-		}
-	}
-	if decided.dropFormer {
-		if err := r.deleteFormer(ctx, pass.seen.former); err != nil {
-			return flow.Fail(err)
-		}
+	if err := r.moveKubeconfig(ctx, pass); err != nil {
+		return flow.Fail(err)
 	}
 	if decided.cancel {
 		if err := r.cancel(ctx, pass.Object); err != nil {
@@ -118,26 +110,6 @@ func (r *Reconciler) writeStore(ctx context.Context, pass *scope, kept *store, r
 		return fmt.Errorf("cannot store the state in Secret %s/%s: %w", r.namespace, *secret.Name, err)
 	}
 	pass.seen.stored, pass.seen.storedIn = kept, ptr.Deref(secret.UID, "")
-	return nil
-}
-
-// writeKubeconfig writes the Secret with the kubeconfig.
-func (r *Reconciler) writeKubeconfig(ctx context.Context, pass *scope) error {
-	ref, content := pass.seen.kubeconfig.ref, pass.decision.kubeconfig
-	if err := patch.Write(ctx, r.direct, kubeconfigSecret(pass.Object, ref, content), pass.seen.kubeconfig.uid); err != nil {
-		return fmt.Errorf("cannot write the kubeconfig to Secret %s/%s: %w", ref.Namespace, ref.Name, err)
-	}
-	pass.seen.kubeconfig.content = content
-	return nil
-}
-
-// deleteFormer deletes the Secret that held the kubeconfig before.
-func (r *Reconciler) deleteFormer(ctx context.Context, secret *corev1.Secret) error {
-	uid := secret.UID
-	err := r.direct.Delete(ctx, secret, client.Preconditions{UID: &uid})
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("cannot delete Secret %s/%s, which held the kubeconfig before: %w", secret.Namespace, secret.Name, err)
-	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ package cluster
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -31,6 +32,14 @@ func runStarted(cluster *clusterprovisionerv1alpha1.Cluster, next *launch) event
 	return event.Event{
 		Regarding: cluster, Reason: clusterprovisionerv1alpha1.ReasonRunStarted, Action: action,
 		Note: fmt.Sprintf("Started the tool to %s: attempt %d, run %s", what, next.attempt, next.id),
+	}
+}
+
+// formerStays says that the Secret that held the kubeconfig before could not be deleted.
+func formerStays(cluster *clusterprovisionerv1alpha1.Cluster, ref corev1.SecretReference, err error) event.Event {
+	return event.Event{
+		Regarding: cluster, Warning: true, Reason: clusterprovisionerv1alpha1.ReasonSecretForbidden, Action: actionProvision,
+		Note: fmt.Sprintf("Could not delete Secret %s/%s, which held the kubeconfig before, so delete it: %v", ref.Namespace, ref.Name, err),
 	}
 }
 

@@ -4,9 +4,12 @@
 package cluster
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -25,6 +28,65 @@ func (s *stage) elsewhere() (to func(*clusterprovisionerv1alpha1.Cluster), allow
 	return to, func() { s.r.direct = direct }, func() { s.r.direct = testkit.Forbid(direct, other) },
 		"False SecretForbidden: Windlass may not read Secret " + other + "/access: name another in spec.kubeconfigSecretRef, or run: kubectl -n " + other +
 			" create rolebinding windlass-kubeconfigs --clusterrole=windlass-kubeconfig-writer --serviceaccount=windlass-system:windlass"
+}
+
+// TestASecretThatMayNotBeWrittenHoldsItsCluster is about a namespace that lets Windlass read Secrets only, or is not there: each pass failed before the
+// cluster was probed, and no change of the configuration was applied. Ready said that the tool had written no kubeconfig.
+func TestASecretThatMayNotBeWrittenHoldsItsCluster(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  func(namespace string) error
+		told string
+	}{
+		"it may only be read": {testkit.Unbound, "Windlass may not write Secret NAMESPACE/access: name another in spec.kubeconfigSecretRef, or run: kubectl -n NAMESPACE " +
+			"create rolebinding windlass-kubeconfigs --clusterrole=windlass-kubeconfig-writer --serviceaccount=windlass-system:windlass"},
+		"the namespace is not there": {
+			func(namespace string) error {
+				return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, namespace)
+			},
+			"cannot write Secret NAMESPACE/access: namespaces \"NAMESPACE\" not found: name another in spec.kubeconfigSecretRef",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			to, allow, _, _ := s.elsewhere()
+			s.create()
+			s.ready()
+			s.edit(to)
+			other := s.cluster.Spec.KubeconfigSecretRef.Namespace
+			s.r.direct = testkit.ReadOnly(s.r.direct, other, test.err(other))
+			s.file("cluster.yml", configText+"ssh_agent_auth: true\n")
+			s.until("the change is applied", func() bool { return s.calls() == "2 up" && s.cluster.Status.Plan == nil })
+			s.settled()
+			told := "False SecretForbidden: " + strings.ReplaceAll(test.told, "NAMESPACE", other)
+			if !s.is(clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, told) || !s.is(status.Ready, told) ||
+				!s.is(clusterprovisionerv1alpha1.ConditionHealthy, "True Answering") {
+				t.Errorf("want %q, the conditions are %+v", told, s.cluster.Status.Conditions)
+			}
+			if former := s.cluster.Status.KubeconfigRef; former == nil || former.Namespace != s.namespace {
+				t.Errorf("the status names the Secret %v", former)
+			}
+			s.secret(clusterprovisionerv1alpha1.KubeconfigSecretSuffix)
+			allow()
+			s.ready()
+			if ref := s.cluster.Status.KubeconfigRef; ref == nil || ref.Namespace != other {
+				t.Errorf("the status names the Secret %v", ref)
+			}
+		})
+	}
+}
+
+// TestAFormerSecretThatMayNotBeDeletedHoldsItsCluster is the same for the Secret that the kubeconfig went to before.
+func TestAFormerSecretThatMayNotBeDeletedHoldsItsCluster(t *testing.T) {
+	s := newStage(t)
+	to, _, _, _ := s.elsewhere()
+	s.create(to)
+	s.ready()
+	other := s.cluster.Spec.KubeconfigSecretRef.Namespace
+	s.r.direct = testkit.ReadOnly(s.r.direct, other, testkit.Unbound(other))
+	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.KubeconfigSecretRef = nil })
+	s.until("the kubeconfig has moved", func() bool { return s.cluster.Status.KubeconfigRef.Namespace == s.namespace })
+	s.ready()
+	s.settled()
 }
 
 // TestANamespaceThatMayNotBeReadHoldsItsCluster is about kubeconfigSecretRef: before somebody had allowed Windlass to read Secrets there, and after the

@@ -62,7 +62,7 @@ type observation struct {
 	owned *clusterprovisionerv1alpha1.Kubeconfig
 }
 
-// probed returns the kubeconfig that the cluster is probed with: that of the Secret, or what the tool wrote if Windlass may not read the
+// probed returns the kubeconfig that the cluster is probed with: that of the Secret, or what the tool wrote if Windlass may not read or write the
 // Secret. It is empty if there is no kubeconfig yet.
 func (o *observation) probed() []byte {
 	if o.kubeconfig.forbidden != nil && o.stored != nil {
@@ -77,7 +77,7 @@ type kubeconfigSecretState struct {
 	// uid is the UID of the Secret. It is empty if there is no Secret, or a foreign one.
 	uid     types.UID
 	foreign bool
-	// forbidden says why Windlass may not read it; nil if it may.
+	// forbidden says why Windlass may not read it, or may not write it; nil if it may.
 	forbidden *refusal
 	// content is the kubeconfig in it; empty if there is none, or if it is foreign.
 	content []byte

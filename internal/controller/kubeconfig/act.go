@@ -5,14 +5,20 @@ package kubeconfig
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/patch"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // act is the phase that writes.
@@ -31,7 +37,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	if decided.forget {
 		if err := r.forget(ctx, pass); err != nil {
-			return flow.Fail(err)
+			return undeleted(err)
 		}
 	}
 	if decided.note {
@@ -44,12 +50,12 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 		}
 	case decided.write != nil:
 		if err := r.writeSecret(ctx, pass, decided.write, nil); err != nil {
-			return flow.Fail(err)
+			return r.unwritten(pass, err)
 		}
 	}
 	if decided.drop && pass.seen.former != nil {
 		if err := r.deleteSecret(ctx, pass.seen.former); err != nil {
-			return flow.Fail(err)
+			return undeleted(err)
 		}
 		pass.seen.former = nil
 	}
@@ -59,6 +65,11 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 // issue issues a token and writes the kubeconfig with it.
 func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 	config := pass.Object
+	if wasRefused(config) { // or each pass would make a token that nobody gets
+		if err := r.rehearse(ctx, pass); err != nil {
+			return r.unwritten(pass, err)
+		}
+	}
 	cluster, err := r.newTarget(pass.seen.admin)
 	if err != nil {
 		return flow.Fail(err)
@@ -69,12 +80,44 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	again := pass.seen.rejected
 	if err := r.writeSecret(ctx, pass, kubeconfig, annotationsOf(config, pass.Now, granted)); err != nil {
-		return flow.Fail(err)
+		return r.unwritten(pass, err)
 	}
 	if again {
 		pass.Did(reissued(config))
 	}
 	return flow.Done()
+}
+
+// wasRefused reports whether the status says that a Secret could not be read, written or deleted.
+func wasRefused(config *clusterprovisionerv1alpha1.Kubeconfig) bool {
+	stalled := apimeta.FindStatusCondition(config.Status.Conditions, status.Stalled)
+	return stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason == clusterprovisionerv1alpha1.ReasonSecretForbidden
+}
+
+// rehearse asks the API server whether the Secret could be written.
+func (r *Reconciler) rehearse(ctx context.Context, pass *scope) error {
+	ref, seen := pass.seen.ref, types.UID("")
+	if pass.seen.secret != nil {
+		seen = pass.seen.secret.UID
+	}
+	return patch.Write(ctx, client.NewDryRunClient(r.direct), secretOf(pass.Object, ref, nil, nil), seen)
+}
+
+// unwritten says how a write of the Secret ended. What its namespace refuses needs a person, who is told of it as of a Secret that may not be read.
+func (r *Reconciler) unwritten(pass *scope, err error) flow.Outcome {
+	if !kube.IsRefused(err) {
+		return flow.Fail(err)
+	}
+	return flow.Stall(clusterprovisionerv1alpha1.ReasonSecretForbidden,
+		errors.New(kube.Unwritable(pass.seen.ref, "spec.writeSecretToRef", r.subject, err)))
+}
+
+// undeleted says how the deletion of a Secret ended that holds no more than what was revoked, or is elsewhere by now.
+func undeleted(err error) flow.Outcome {
+	if !kube.IsRefused(err) {
+		return flow.Fail(err)
+	}
+	return flow.Stall(clusterprovisionerv1alpha1.ReasonSecretForbidden, fmt.Errorf("%w: delete it, or let Windlass do so", err))
 }
 
 // writeSecret writes the Secret with the kubeconfig.
@@ -93,16 +136,16 @@ func (r *Reconciler) writeSecret(ctx context.Context, pass *scope, kubeconfig []
 	return nil
 }
 
-// release removes what was made for the object, and lets it go.
+// release removes what was made for the object, and lets it go. A Secret that may not be deleted is left to the garbage collector.
 func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	config := pass.Object
 	if secret := pass.seen.secret; secret != nil && !pass.seen.shared && belongsTo(config, secret) {
-		if err := r.deleteSecret(ctx, secret); err != nil {
+		if err := r.deleteSecret(ctx, secret); err != nil && !kube.IsRefused(err) {
 			return flow.Fail(err)
 		}
 	}
 	if former := pass.seen.former; former != nil {
-		if err := r.deleteSecret(ctx, former); err != nil {
+		if err := r.deleteSecret(ctx, former); err != nil && !kube.IsRefused(err) {
 			return flow.Fail(err)
 		}
 	}

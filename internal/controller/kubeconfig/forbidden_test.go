@@ -4,10 +4,15 @@
 package kubeconfig
 
 import (
+	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/transport"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -118,4 +123,80 @@ func TestTheKubeconfigOfAClusterThatMayNotBeReadSaysSo(t *testing.T) {
 	s.r.direct = testkit.Forbid(s.Direct, s.namespace)
 	config := s.create()
 	s.is(config, status.Ready, "False SecretForbidden: Windlass may not read Secret "+s.namespace+"/"+s.cluster.Name+"-kubeconfig: …")
+}
+
+// TestASecretThatMayNotBeWrittenIsToldOf is about a namespace that lets Windlass read Secrets only, or is not there: each pass failed with Error, and
+// made another token in the cluster before.
+func TestASecretThatMayNotBeWrittenIsToldOf(t *testing.T) {
+	for name, kind := range map[string]func(*clusterprovisionerv1alpha1.Kubeconfig){
+		"a token": token, "a copy": func(*clusterprovisionerv1alpha1.Kubeconfig) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.provisioned()
+			s.r.subject = "--serviceaccount=windlass-system:windlass"
+			other := s.Namespace(t)
+			s.r.direct = testkit.ReadOnly(s.Direct, other, testkit.Unbound(other))
+			var tokens atomic.Int32
+			s.r.fence = counting(&tokens)
+			config := s.create(kind, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+				k.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: other, Name: "access"}
+			})
+			told := "SecretForbidden: Windlass may not write Secret " + other + "/access: name another in spec.writeSecretToRef" + bind(other)
+			s.is(config, clusterprovisionerv1alpha1.ConditionIssued, "False "+told)
+			s.is(config, status.Stalled, "True "+told)
+			before := tokens.Load()
+			s.Settle(t, s.r, config)
+			if got := tokens.Load(); got != before || before > 1 {
+				t.Errorf("%d tokens were made, and %d until the first refusal", got, before)
+			}
+			s.r.direct = s.Direct
+			s.Settle(t, s.r, config)
+			s.is(config, status.Ready, "True Ready: Secret "+other+"/access holds the kubeconfig")
+			s.r.direct = testkit.ReadOnly(s.Direct, other, testkit.Unbound(other))
+			if err := s.Live.Delete(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
+			s.ended(config)
+		})
+	}
+}
+
+// counting counts the tokens that are asked for.
+func counting(tokens *atomic.Int32) transport.WrapperFunc {
+	return func(next http.RoundTripper) http.RoundTripper { return counter{next, tokens} }
+}
+
+type counter struct {
+	http.RoundTripper
+
+	tokens *atomic.Int32
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c counter) RoundTrip(request *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(request.URL.Path, "/token") {
+		c.tokens.Add(1)
+	}
+	return c.RoundTripper.RoundTrip(request)
+}
+
+// TestAFormerSecretThatMayNotBeDeletedIsToldOf names another Secret, in a namespace that lets Windlass write.
+func TestAFormerSecretThatMayNotBeDeletedIsToldOf(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	other := s.Namespace(t)
+	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: other, Name: "access"}
+	})
+	s.r.direct = testkit.ReadOnly(s.Direct, other, testkit.Unbound(other))
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.WriteSecretToRef = nil })
+	s.Settle(t, s.r, config)
+	s.is(config, status.Stalled, "True SecretForbidden: cannot delete Secret "+other+"/access: …")
+	if !s.Get(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: config.Name + "-kubeconfig"}}) {
+		t.Error("the kubeconfig is not written")
+	}
+	s.r.direct = s.Direct
+	s.Settle(t, s.r, config)
+	s.holds(config, config.Name+"-kubeconfig")
 }

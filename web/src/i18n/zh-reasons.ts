@@ -143,7 +143,7 @@ const own: Record<Reason, string> = {
   SSHAuth: "有机器拒绝了密钥或用户。检查 SSH 的用户和密钥。",
   SSHTunnel: "有机器无法通过 SSH 连接。检查地址和网络。",
   SecretConflict: "同名的 Secret 属于别人。换个名称，或删除它。",
-  SecretForbidden: "该命名空间不让 Windlass 读取这个 Secret。",
+  SecretForbidden: "该命名空间不让 Windlass 读取或写入这个 Secret。",
   SecretInPlainSight: "配置中直接写有私钥或密码。移到 Secret 中。",
   SecretInvalid: "Secret 的内容无效。",
   SecretNotFound: "Secret 或其中的键不存在。",
