@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
@@ -76,7 +77,7 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	kubeconfig, granted, err := cluster.issue(ctx, config)
 	if err != nil {
-		return refused(err)
+		return unissued(ctx, config, err)
 	}
 	again := pass.seen.rejected
 	if err := r.writeSecret(ctx, pass, kubeconfig, annotationsOf(config, pass.Now, granted)); err != nil {
@@ -86,6 +87,18 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 		pass.Did(reissued(config))
 	}
 	return flow.Done()
+}
+
+// unissued says why there is no token. A cluster that does not answer is asked again like one that is to revoke a token: it is not the API server that
+// this process cannot do without, so its passes neither come each second nor back off. Why it does not answer is in the log, and in the conditions of
+// its Cluster: a text that changes with each try would be a status with each try.
+func unissued(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, err error) flow.Outcome {
+	if isRefused(err) {
+		return flow.Stall(clusterprovisionerv1alpha1.ReasonTokenRefused, err)
+	}
+	log.FromContext(ctx).Info("Cannot issue a token", "Cluster", clusterOf(config), "reason", err.Error())
+	return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady,
+		fmt.Sprintf("Cluster %q to answer, so that a token can be issued", clusterOf(config)), lookAgain/3)
 }
 
 // wasRefused reports whether the status says that a Secret could not be read, written or deleted.

@@ -123,18 +123,15 @@ func (r *Reconciler) revoke(ctx context.Context, pass *scope) flow.Outcome {
 
 // stays says why what was issued stays, and how to go on anyway.
 func stays(config *clusterprovisionerv1alpha1.Kubeconfig, was *record, err error) flow.Outcome {
-	if outcome := refused(err); outcome.IsStalled() {
-		return flow.Stall(outcome.Reason(), fmt.Errorf("%w; %s", err, hintToSkip(config)))
+	if isRefused(err) {
+		return flow.Stall(clusterprovisionerv1alpha1.ReasonTokenRefused, fmt.Errorf("%w; %s", err, hintToSkip(config)))
 	}
 	return waitToRevoke(config, was, "to answer", "")
 }
 
-// refused says how a request to the cluster ended: what the cluster refuses needs a person there, anything else is tried again.
-func refused(err error) flow.Outcome {
-	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsUnauthorized(err) || errors.Is(err, errForeign) {
-		return flow.Stall(clusterprovisionerv1alpha1.ReasonTokenRefused, err)
-	}
-	return flow.Fail(err)
+// isRefused reports whether the cluster has refused a request, which needs a person there. Anything else is tried again.
+func isRefused(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsUnauthorized(err) || errors.Is(err, errForeign)
 }
 
 // forget removes what tells of a token that was revoked or given up. Its Secret goes too, because it can take long until another is written.

@@ -205,3 +205,23 @@ func TestATokenOutlivesAnEditWhileItIsIssued(t *testing.T) {
 		}
 	}
 }
+
+// TestAClusterThatIsAwayIsAskedForATokenEachSecond is about a cluster that nobody listens for: it was taken for the API server of Windlass, and one
+// that answered nothing was asked ever more rarely, so that a token stayed expired for long after the cluster was back.
+func TestAClusterThatIsAwayIsAskedForATokenEachSecond(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	answering := s.admin()
+	s.silence()
+	config := s.create(token)
+	told := `True ClusterNotReady: waiting for Cluster "` + s.cluster.Name + `" to answer, so that a token can be issued`
+	s.is(config, status.Reconciling, told)
+	result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(config))
+	if err != nil || result.RequeueAfter < lookAgain/3 || result.RequeueAfter > lookAgain {
+		t.Errorf("the pass ends with %+v and %v, want to look again after %v", result, err, lookAgain/3)
+	}
+	back := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + "-kubeconfig"}}
+	testkit.Edit(t, s.Harness, back, func(secret *corev1.Secret) { secret.Data["value"] = answering })
+	s.Settle(t, s.r, config)
+	s.holds(config, config.Name+"-kubeconfig")
+}
