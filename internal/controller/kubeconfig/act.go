@@ -26,9 +26,13 @@ import (
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	decided := pass.decision
 	if decided.lost {
-		pass.Tell(unrevoked(pass.Object, recordOf(pass.Object, *pass.seen)))
+		was := recordOf(pass.Object, *pass.seen)
+		pass.Tell(unrevoked(pass.Object, was, isRemoved(pass.Object, *pass.seen, was)))
 	}
-	if decided.revoke {
+	switch {
+	case decided.once:
+		r.revokeOnce(ctx, pass)
+	case decided.revoke:
 		if outcome := r.revoke(ctx, pass); !outcome.IsDone() {
 			return outcome
 		}

@@ -36,12 +36,15 @@ func revoked(config *clusterprovisionerv1alpha1.Kubeconfig, was *record, kinds [
 	}
 }
 
-// unrevoked says that nothing was deleted, because there is no Cluster to reach the cluster by.
-func unrevoked(config *clusterprovisionerv1alpha1.Kubeconfig, was *record) event.Event {
+// unrevoked says that not everything was deleted, because there is no Cluster to reach the cluster by, or one that is being removed and does not answer.
+func unrevoked(config *clusterprovisionerv1alpha1.Kubeconfig, was *record, removed bool) event.Event {
+	reason, why := clusterprovisionerv1alpha1.ReasonClusterNotFound, "is gone; if its machines still run"
+	if removed {
+		reason, why = clusterprovisionerv1alpha1.ReasonClusterNotReady, "is being deleted, and did not let Windlass; if its machines stay"
+	}
 	return event.Event{
-		Regarding: config, Warning: true, Reason: clusterprovisionerv1alpha1.ReasonClusterNotFound, Action: actionRevoke,
-		Note: fmt.Sprintf("Could not delete ServiceAccount %q and its binding: Cluster %q is gone; if its machines still run, delete both there",
-			was.account, was.cluster),
+		Regarding: config, Warning: true, Reason: reason, Action: actionRevoke,
+		Note: fmt.Sprintf("Could not delete ServiceAccount %q and its binding: Cluster %q %s, delete both there", was.account, was.cluster, why),
 	}
 }
 

@@ -24,7 +24,9 @@ type decision struct {
 	drop bool
 	// revoke says that what was made in the cluster has to go, forget that nothing may tell of it any more, release that the object can go.
 	revoke, forget, release bool
-	// lost says that what was made cannot be revoked, because the Cluster is gone: its machines may still run.
+	// once says that a revocation that fails is not repeated: the tool removes the cluster, and with it what was made there.
+	once bool
+	// lost says that what was made cannot be revoked, because the Cluster is gone, or is being deleted and has no kubeconfig: its machines may still run.
 	lost bool
 	// outcome is how the pass goes on once all this is done.
 	outcome flow.Outcome
@@ -46,6 +48,7 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 			return decision{outcome: outcome}
 		}
 		next.revoke, next.forget, next.lost = revoke, true, lost(config, seen, was)
+		next.once = revoke && isRemoved(config, seen, was)
 	}
 	if status.IsPaused(config) && (next.issue || next.write != nil || next.drop || next.forget) {
 		return decision{outcome: flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)}
@@ -88,7 +91,9 @@ func planEnd(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, wa
 		return decision{release: true}
 	}
 	revoke, outcome := planRevocation(config, seen, was)
-	return decision{revoke: revoke, release: outcome.IsDone(), lost: lost(config, seen, was), outcome: outcome}
+	return decision{
+		revoke: revoke, once: revoke && isRemoved(config, seen, was), release: outcome.IsDone(), lost: lost(config, seen, was), outcome: outcome,
+	}
 }
 
 // missing says what the credential cannot be made without.

@@ -60,16 +60,18 @@ func issuer(
 	return seen.issuer, seen.issuerAdmin, seen.issuerForbidden
 }
 
-// planRevocation decides whether what was issued has to be revoked, or what that waits for. A cluster that the tool removes takes everything with
-// it, and there is no way into one whose Cluster is gone; a token in one that cannot be asked is given up by a person only.
+// planRevocation decides whether what was issued has to be revoked, or what that waits for. There is no way into a cluster whose Cluster is gone. One that
+// the tool removes takes everything with it, but a removal can fail and be given up: it is asked, and not waited for. A token in another one that cannot
+// be asked is given up by a person only.
 func planRevocation(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record) (bool, flow.Outcome) {
 	cluster, admin, forbidden := issuer(config, seen, was)
-	remains := cluster != nil && (cluster.DeletionTimestamp.IsZero() || cluster.Spec.DeletionPolicy == clusterprovisionerv1alpha1.DeletionOrphan)
 	switch {
-	case !remains || isGivenUp(config):
+	case cluster == nil || isGivenUp(config):
 		return false, flow.Done()
 	case len(admin) > 0:
 		return true, flow.Done()
+	case isRemoved(config, seen, was):
+		return false, flow.Done()
 	case was.known && forbidden != nil:
 		return false, waitToRevoke(config, was, "to have a kubeconfig that Windlass may read", ". "+forbidden.Error())
 	case was.known:
@@ -78,10 +80,17 @@ func planRevocation(config *clusterprovisionerv1alpha1.Kubeconfig, seen observat
 	return false, flow.Done()
 }
 
-// lost reports whether a token cannot be revoked any more that may still work: its Cluster is gone, and perhaps only as an object.
-func lost(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record) bool {
+// isRemoved reports whether the tool removes the cluster that a token was issued in, or is to.
+func isRemoved(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record) bool {
 	cluster, _, _ := issuer(config, seen, was)
-	return cluster == nil && was.known && !isGivenUp(config)
+	return cluster != nil && !cluster.DeletionTimestamp.IsZero() && cluster.Spec.DeletionPolicy != clusterprovisionerv1alpha1.DeletionOrphan
+}
+
+// lost reports whether a token cannot be revoked any more that may still work: its Cluster is gone, and perhaps only as an object, or is being deleted
+// and has no kubeconfig.
+func lost(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record) bool {
+	cluster, admin, _ := issuer(config, seen, was)
+	return (cluster == nil || len(admin) == 0 && isRemoved(config, seen, was)) && was.known && !isGivenUp(config)
 }
 
 // isGivenUp reports whether a person has given the token up.
@@ -101,6 +110,16 @@ func hintToSkip(config *clusterprovisionerv1alpha1.Kubeconfig) string {
 		return "to go on without that, annotate this Kubeconfig with " + clusterprovisionerv1alpha1.SkipRevocationAnnotation + "=true"
 	}
 	return "to delete this Kubeconfig anyway, annotate it with " + clusterprovisionerv1alpha1.SkipRevocationAnnotation + "=true"
+}
+
+// revokeOnce deletes what was made in a cluster that the tool removes, if that answers at once. The outcome does not matter to what comes next.
+func (r *Reconciler) revokeOnce(ctx context.Context, pass *scope) {
+	within, end := context.WithTimeout(ctx, callTimeout)
+	defer end()
+	was := recordOf(pass.Object, *pass.seen)
+	if outcome := r.revoke(within, pass); !outcome.IsDone() && was.known {
+		pass.Tell(unrevoked(pass.Object, was, true))
+	}
 }
 
 // revoke deletes what was made in the cluster.

@@ -5,6 +5,9 @@ package kubeconfig
 
 import (
 	"bytes"
+	"errors"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -224,4 +227,68 @@ func TestAClusterThatIsAwayIsAskedForATokenEachSecond(t *testing.T) {
 	testkit.Edit(t, s.Harness, back, func(secret *corev1.Secret) { secret.Data["value"] = answering })
 	s.Settle(t, s.r, config)
 	s.holds(config, config.Name+"-kubeconfig")
+}
+
+// TestATokenOutlivesItsKubeconfigWhileItsClusterIsDeleted is about a Cluster that is paused while it is deleted, or whose removal fails and is then given
+// up: its machines stay, and had a token of which nobody knew.
+func TestATokenOutlivesItsKubeconfigWhileItsClusterIsDeleted(t *testing.T) {
+	for name, test := range map[string]struct {
+		before func(*stage)
+		left   bool
+	}{
+		"it answers":             {before: func(*stage) {}},
+		"it does not answer":     {before: (*stage).silence, left: true},
+		"it has no kubeconfig":   {before: (*stage).hide, left: true},
+		"it refuses the request": {before: func(s *stage) { s.r.fence = refusing }, left: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.provisioned()
+			config := s.create(token)
+			account := made(accountOf(config))[0]
+			s.Events.Take()
+			testkit.Edit(t, s.Harness, s.cluster, func(c *clusterprovisionerv1alpha1.Cluster) { c.Finalizers = []string{"test.windlass.io/held"} })
+			for _, object := range []client.Object{s.cluster, config} {
+				if err := s.Live.Delete(t.Context(), object); err != nil {
+					t.Fatal(err)
+				}
+			}
+			test.before(s)
+			if _, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(config)); err != nil {
+				t.Fatal(err)
+			}
+			if s.Get(t, config) {
+				t.Error("the Kubeconfig is still there")
+			}
+			if got := s.Get(t, account); got != test.left {
+				t.Errorf("the ServiceAccount is there: %t, want %t", got, test.left)
+			}
+			if got := slices.Contains(s.Events.Reasons(), clusterprovisionerv1alpha1.ReasonClusterNotReady); got != test.left {
+				t.Errorf("there is a Warning: %t, want %t", got, test.left)
+			}
+			testkit.Edit(t, s.Harness, s.cluster, func(c *clusterprovisionerv1alpha1.Cluster) { c.Finalizers = nil })
+		})
+	}
+}
+
+// hide deletes the kubeconfig of the stage's cluster, as a deletion in the foreground does.
+func (s *stage) hide() {
+	s.t.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + "-kubeconfig"}}
+	if err := s.Live.Delete(s.t.Context(), secret); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// refusing lets nothing be deleted.
+func refusing(next http.RoundTripper) http.RoundTripper { return refuser{next} }
+
+type refuser struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (r refuser) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodDelete {
+		return nil, errors.New("not allowed")
+	}
+	return r.RoundTripper.RoundTrip(request)
 }
