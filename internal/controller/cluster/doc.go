@@ -15,8 +15,8 @@
 //  5. act does it (act.go). It starts and follows runs, publishes what they print (publish.go), keeps that of the last ones (logs.go), and
 //     never waits for one.
 //
-// Each pass then describes what it found in the status, with at most one write (status.go), and records events once that write has
-// succeeded (events.go). All conditions of a Cluster are written here: ConfigValid, Provisioned, KubeconfigAvailable, Healthy and
+// Each pass then describes what it found in the status, with at most one write (status.go), and records events after that write, those
+// of what it has done also if the write has failed (events.go). All conditions of a Cluster are written here: ConfigValid, Provisioned, KubeconfigAvailable, Healthy and
 // Degraded by describe, the others by internal/status.
 //
 // The ID of a run is derived from the configuration and the number of the attempt (runid.go). A manager that dies after it started a run

@@ -12,7 +12,7 @@
 //  3. act revokes and writes; for a token it first makes the ServiceAccount and its binding in the cluster (act.go, target.go). The pass that
 //     decides on another ServiceAccount or cluster makes nothing there: its status is the record of them, and the next pass goes on.
 //
-// Each pass then describes what it found in the status, with at most one write (status.go), and records events once that write has
-// succeeded (events.go). The condition Issued is written here, the others by internal/status. Only tokens have a finalizer: what was
+// Each pass then describes what it found in the status, with at most one write (status.go), and records events after that write, those
+// of what it has done also if the write has failed (events.go). The condition Issued is written here, the others by internal/status. Only tokens have a finalizer: what was
 // made in the cluster for them must be removed there.
 package kubeconfig
