@@ -149,7 +149,7 @@ func TestATimeoutLeavesTimeToSaveTheState(t *testing.T) {
 	}
 }
 
-// TestARunIsBusyWhileSomebodyLooks holds that whoever looks at the lock of a run for a moment does not keep the run from it.
+// TestARunIsBusyWhileSomebodyLooks holds that a run starts although somebody looks at its lock at that moment.
 func TestARunIsBusyWhileSomebodyLooks(t *testing.T) {
 	s := newStage(t)
 	s.start(s.part("work", "up-1"))

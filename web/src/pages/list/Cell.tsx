@@ -21,7 +21,7 @@ export function restartsIn(cell: unknown): string | undefined {
   return typeof cell === "string" ? restarted.exec(cell)?.[1] : undefined;
 }
 
-/** What is news of a cell: that a restart is longer ago is none. */
+/** What a cell is compared by: a restart that is longer ago than before is no news. */
 export function newsOf(cell: unknown): unknown {
   return restartsIn(cell) ?? cell;
 }

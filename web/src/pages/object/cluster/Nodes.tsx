@@ -19,7 +19,7 @@ const notes: Partial<Record<Known, Key>> = { notYet: "clusternodes.notYet", old:
 /** Our own reasons have a sentence; those of kubelets are as they are. */
 const sentences: Partial<Record<Word, Key>> = { joinedNot: "clusternodes.joinedNotWhy", probedNot: "clusternodes.probedNotWhy" };
 
-/** The nodes of a provisioned cluster, as its API server tells of them, and machines of its configuration that are none: those that are not ready first. */
+/** The nodes of a provisioned cluster as its API server lists them, and machines of its configuration that are not nodes. Those that are not ready come first. */
 export function Nodes({ name }: { name: string }) {
   const say = useSay();
   const now = useNow(10_000);
