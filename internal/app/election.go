@@ -22,12 +22,14 @@ import (
 )
 
 // The times of the election. The first two are those of Kubernetes' own components. The third is a quarter of theirs: an instance that waits
-// for the Lease looks at it after up to 2.2 retryPeriods, so it sees a Lease that is given up after at most 1.1 seconds, and takes one whose holder
-// died up to 2.2 seconds after its end, because it may also see the last renewal that late. This costs two small writes a second.
+// for the Lease looks at it after up to 2.2 retryPeriods, so it sees a Lease that is given up after at most 1.1 seconds. It takes one whose holder
+// died up to 1.1 seconds after its end, counted from when it saw the last renewal, which is up to 1.1 seconds late. The holder renews the Lease as
+// often as Kubernetes' own components do: a renewal is most of what a manager does while nothing happens.
 const (
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second
 	retryPeriod   = 500 * time.Millisecond
+	renewEvery    = 2 * time.Second
 )
 
 // errDeposed says that the Lease names another instance.
@@ -39,7 +41,7 @@ func newFence(conf *config.Config, now func() time.Time) *fence.Fence {
 	if !conf.LeaderElect {
 		return nil
 	}
-	return fence.New(leaseDuration, leaseDuration-renewDeadline-retryPeriod, now)
+	return fence.New(leaseDuration, leaseDuration-renewDeadline-renewEvery-retryPeriod, renewEvery, now)
 }
 
 // lostLeadership is what controller-runtime says, as text only, when the Lease could not be renewed in time.

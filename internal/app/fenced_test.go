@@ -120,4 +120,4 @@ func TestToolsAreNotStartedBehindAClosedFence(t *testing.T) {
 	}
 }
 
-func closedFence() *fence.Fence { return fence.New(leaseDuration, time.Second, time.Now) }
+func closedFence() *fence.Fence { return fence.New(leaseDuration, time.Second, 0, time.Now) }

@@ -104,7 +104,7 @@ func TestWritesAreCounted(t *testing.T) { //nolint:paralleltest // because the c
 func TestWritesThatTheFenceStopsAreNotCounted(t *testing.T) { //nolint:paralleltest // because the counter is one per process
 	apiWrites.Reset()
 	given := &rest.Config{}
-	wrapWrites(given, fence.New(leaseDuration, renewDeadline, time.Now))
+	wrapWrites(given, fence.New(leaseDuration, renewDeadline, 0, time.Now))
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://server/api/v1/namespaces/a/secrets", http.NoBody)
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ import (
 type Fence struct {
 	lease  time.Duration
 	margin time.Duration
+	every  time.Duration
 	now    func() moment
 
 	mu      sync.Mutex
@@ -31,17 +32,18 @@ type Fence struct {
 	ended   chan struct{} // closed when deposed
 }
 
-// New returns a closed fence. The lease is how long a renewal is valid; in its last part, the margin, nothing new is begun.
-func New(lease, margin time.Duration, now func() time.Time) *Fence {
+// New returns a closed fence. The lease is how long a renewal is valid; in its last part, the margin, nothing new is begun. The lease is renewed once
+// the last renewal is as old as every, however often the election asks for it.
+func New(lease, margin, every time.Duration, now func() time.Time) *Fence {
 	begin := now()
-	return newFence(lease, margin, func() moment {
+	return newFence(lease, margin, every, func() moment {
 		at := now()
 		return moment{monotonic: at.Sub(begin), wall: at.Round(0)}
 	})
 }
 
-func newFence(lease, margin time.Duration, now func() moment) *Fence {
-	return &Fence{lease: lease, margin: margin, now: now, ended: make(chan struct{})}
+func newFence(lease, margin, every time.Duration, now func() moment) *Fence {
+	return &Fence{lease: lease, margin: margin, every: every, now: now, ended: make(chan struct{})}
 }
 
 // moment is what both clocks show. The monotonic clock stands still while a machine sleeps, and the wall clock can be set.
@@ -114,8 +116,12 @@ func (g *guarded) Create(ctx context.Context, record resourcelock.LeaderElection
 	return g.write(ctx, record, g.Interface.Create)
 }
 
-// Update implements resourcelock.Interface.
+// Update implements resourcelock.Interface. A renewal that would come too early is not written: how often an election renews its lease is
+// how often it looks at the lease of another instance, which has to be more often.
 func (g *guarded) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if record.HolderIdentity == g.Identity() && g.fence.isFresh() {
+		return nil
+	}
 	return g.write(ctx, record, g.Interface.Update)
 }
 
@@ -135,6 +141,13 @@ func (g *guarded) write(
 	}
 	g.fence.set(&sent)
 	return nil
+}
+
+// isFresh reports whether the lease has just been renewed.
+func (f *Fence) isFresh() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.deposed && f.renewed != nil && f.now().since(*f.renewed) < f.every
 }
 
 func (f *Fence) isDeposed() bool {

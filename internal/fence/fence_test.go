@@ -22,6 +22,7 @@ import (
 const (
 	lease  = 15 * time.Second
 	margin = 3 * time.Second
+	every  = 2 * time.Second
 )
 
 // lock is a lease that takes what is written, unless it has an error to return.
@@ -62,7 +63,7 @@ type stage struct {
 
 func newStage() *stage {
 	s := &stage{clock: testkit.NewClock(), lock: &lock{}}
-	s.Fence = fence.New(lease, margin, s.clock.Now)
+	s.Fence = fence.New(lease, margin, every, s.clock.Now)
 	s.guard = s.Guard(s.lock)
 	return s
 }
@@ -150,6 +151,42 @@ func TestADeposedInstanceWritesNoLease(t *testing.T) {
 	s.give()
 	if s.lock.writes != 1 || s.lock.record.HolderIdentity != "another" {
 		t.Errorf("%d writes, the lease names %q", s.lock.writes, s.lock.record.HolderIdentity)
+	}
+}
+
+// TestALeaseWasRenewedAsOftenAsItIsLookedAt: twice a second, which was most of what a manager did while nothing happened.
+func TestALeaseWasRenewedAsOftenAsItIsLookedAt(t *testing.T) {
+	t.Parallel()
+	s := newStage()
+	const look = 500 * time.Millisecond
+	for range 20 {
+		s.renew()
+		s.clock.Step(look)
+	}
+	if want := int(20 * look / every); s.lock.writes != want {
+		t.Errorf("in ten seconds the lease was renewed %d times, want %d", s.lock.writes, want)
+	}
+	s.renew()
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+	s.give() // at once, however fresh the lease is
+	if s.lock.record.HolderIdentity != "" {
+		t.Errorf("the lease still names %q", s.lock.record.HolderIdentity)
+	}
+}
+
+// TestAFailedRenewalIsRepeatedAtOnce: only a renewal that was written may be left out the next time.
+func TestAFailedRenewalIsRepeatedAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage()
+	s.renew()
+	s.clock.Step(every)
+	s.lock.err = errors.New("timeout")
+	s.renew()
+	s.renew()
+	if s.lock.writes != 3 {
+		t.Errorf("there were %d writes, want 3", s.lock.writes)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestSkewedClockSendsNoWriteAfterTheLease(t *testing.T) {
 			t.Parallel()
 			var passed time.Duration
 			renewed := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-			f := newFence(lease, margin, func() moment {
+			f := newFence(lease, margin, 0, func() moment {
 				return moment{monotonic: time.Hour + test.monotonic(passed), wall: renewed.Add(test.wall(passed))}
 			})
 			record := resourcelock.LeaderElectionRecord{HolderIdentity: "me"}

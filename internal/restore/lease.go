@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// leasePoll is how often Leases are looked at: a manager renews its own twice a second.
+	// leasePoll is how often Leases are looked at: a manager renews its own every two seconds.
 	leasePoll = time.Second
 	// assumedValidity is that of a Lease that does not say how long it is valid.
 	assumedValidity = 15 * time.Second
