@@ -38,7 +38,8 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 	return builder.ControllerManagedBy(mgr).
 		Named("node").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
-		Watches(&nodesv1.NodePool{}, r.nodesOfPool(), builder.WithPredicates(poolChanged())).
+		// The handlers read the cache itself: the client would make them wait for the workers' writes.
+		Watches(&nodesv1.NodePool{}, nodesOfPool(mgr.GetCache()), builder.WithPredicates(poolChanged())).
 		Watches(&nodesv1.NodePool{}, kube.Deleted(dropMetrics)).
 		WatchesRawSource(&r.clearances.Wakeups).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
@@ -110,11 +111,11 @@ func mentioned(pool *nodesv1.NodePool) map[mention]bool {
 }
 
 // nodesOfPool wakes up the nodes that a change of a pool concerns: all of its nodes, or those that its status mentions.
-func (r *Reconciler) nodesOfPool() handler.EventHandler {
+func nodesOfPool(cached client.Reader) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(ctx context.Context, q queue, pools ...client.Object) {
 		for _, pool := range pools {
-			for _, request := range r.nodesOf(ctx, pool) {
+			for _, request := range nodesOf(ctx, cached, pool) {
 				q.Add(request)
 			}
 		}
@@ -134,7 +135,10 @@ func (r *Reconciler) nodesOfPool() handler.EventHandler {
 			case begins(after): // nobody can follow yet, and the change that lets them wakes them up
 				return
 			case changedForAll(before, after):
-				wake(ctx, q, e.ObjectOld, e.ObjectNew)
+				if !sameNodes(before, after) {
+					wake(ctx, q, before)
+				}
+				wake(ctx, q, after)
 				return
 			}
 			for _, name := range changedFor(before, after) {
@@ -149,14 +153,21 @@ func begins(pool *nodesv1.NodePool) bool {
 	return pool.DeletionTimestamp == nil && len(pool.Status.Ledger.Labels) == 0 && !status.IsPaused(pool) && !pool.Spec.DryRun
 }
 
+// sameNodes reports whether both versions of a pool choose their nodes in the same way. A node that shows a pool is found by its name alone.
+func sameNodes(before, after *nodesv1.NodePool) bool {
+	return before.UID == after.UID &&
+		equality.Semantic.DeepEqual(before.Spec.NodeSelector, after.Spec.NodeSelector) &&
+		slices.Equal(before.Spec.NodeCIDRs, after.Spec.NodeCIDRs)
+}
+
 // nodesOf returns the nodes that are in the pool or carry something of it.
-func (r *Reconciler) nodesOf(ctx context.Context, object client.Object) []reconcile.Request {
+func nodesOf(ctx context.Context, cached client.Reader, object client.Object) []reconcile.Request {
 	pool, ok := object.(*nodesv1.NodePool)
 	if !ok {
 		return nil
 	}
 	prepared, _ := membership.NewPool(pool) // a malformed selector selects no node
-	nodes, err := kube.Nodes(ctx, r.client, prepared)
+	nodes, err := kube.Nodes(ctx, cached, prepared)
 	if err != nil {
 		// A list from the cache fails only when the cache is being stopped.
 		log.FromContext(ctx).Error(err, "Cannot wake up the nodes of a pool", "pool", pool.Name)

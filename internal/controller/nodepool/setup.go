@@ -121,11 +121,9 @@ func poolOfClass(_ context.Context, class client.Object) []reconcile.Request {
 // have been collected for a while.
 func (r *Reconciler) poolsOfNode() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	wake := func(ctx context.Context, q queue, nodes ...client.Object) {
-		for _, node := range nodes {
-			for _, pool := range r.poolsOf(ctx, node) {
-				q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Name: pool}}, r.pace.settle(pool))
-			}
+	wake := func(ctx context.Context, q queue, versions ...client.Object) {
+		for _, pool := range r.poolsOf(ctx, versions) {
+			q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Name: pool}}, r.pace.settle(pool))
 		}
 	}
 	return handler.Funcs{
@@ -135,21 +133,29 @@ func (r *Reconciler) poolsOfNode() handler.EventHandler {
 	}
 }
 
-// poolsOf returns the pools that exist and are concerned with the node. Its kubelet writes the record, and can name thousands in it.
-func (r *Reconciler) poolsOf(ctx context.Context, object client.Object) []string {
+// poolsOf returns the pools that exist and are concerned with one of the versions of a node. Its kubelet writes the record, and can name
+// thousands in it.
+func (r *Reconciler) poolsOf(ctx context.Context, versions []client.Object) []string {
 	list := &nodesv1.NodePoolList{}
-	node, ok := object.(*corev1.Node)
-	if !ok || r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
+	if r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
 		return nil
 	}
-	shown := membership.Concerned(node)
 	var names []string
-	for name, pool := range r.prepared.Pools(list) {
-		if _, shows := slices.BinarySearch(shown, name); shows || unshown(pool, node) {
-			names = append(names, name)
+	pools := r.prepared.Pools(list)
+	for _, version := range versions {
+		node, ok := version.(*corev1.Node)
+		if !ok {
+			continue
+		}
+		shown := membership.Concerned(node)
+		for name, pool := range pools {
+			if _, shows := slices.BinarySearch(shown, name); shows || unshown(pool, node) {
+				names = append(names, name)
+			}
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // unshown reports whether the pool is concerned with the node though nothing on the node shows it. The pool drains the node, which may have lost
