@@ -43,7 +43,7 @@ type aggregate struct {
 	originals []noted
 	// kept are the keys, by node, whose originals are still needed.
 	kept map[types.UID][]membership.Key
-	// sharing are the names, sorted, of the pools that share a node with this one, and neighbours are their taints.
+	// sharing are the names, sorted, of the pools that have something on a member of this one, and neighbours are their taints.
 	sharing    []string
 	neighbours []nodesv1.Taint
 	// handlers counts the members that offer each runtime handler, reporting those that report theirs at all.
@@ -63,8 +63,9 @@ type aggregate struct {
 type finding struct {
 	// version is the node's.
 	version string
-	// members are the pools that the node is in.
-	members []string
+	// members are the pools that the node is in, and around are those and the ones that it has left and still has something of: their taints
+	// may stay for as long as a drain or the brake holds it.
+	members, around []string
 	// behind is true for a node that has to follow the pool, carrying for one that has something of it, and leaving for one that
 	// is no longer a member besides. It is claimed where the node has nothing but what its kubelet can write.
 	behind, carrying, leaving, claimed bool
@@ -108,7 +109,7 @@ func sumUp(name string, nodes []corev1.Node, pools membership.Pools, finder func
 			c.preview.add(membership.NewPlan(node, pools), membership.Preview(node, pools, name), node)
 		}
 		if member {
-			for _, other := range found.members {
+			for _, other := range found.around {
 				neighbours[other] = other != name
 			}
 		}
@@ -207,7 +208,7 @@ func (c *aggregate) lacking(handler string) []string {
 func find(name string, node *corev1.Node, pools membership.Pools) finding {
 	plan, pool := membership.NewPlan(node, pools), pools[name]
 	found := finding{
-		version: node.ResourceVersion, members: plan.Members,
+		version: node.ResourceVersion, members: plan.Members, around: around(plan, pools),
 		// A node that waits for its batch, or for the end of a pause or of a dry run, is behind, too.
 		behind: slices.Contains(plan.Pending, name) || pool.Spec.Rollout != nil && membership.Behind(node, pools, name) ||
 			(status.IsPaused(pool.NodePool) || pool.Spec.DryRun) && slices.Contains(membership.Preview(node, pools, name).Pending, name),
@@ -231,6 +232,17 @@ func find(name string, node *corev1.Node, pools membership.Pools) finding {
 		found.kept = plan.Kept[name]
 	}
 	return found
+}
+
+// around returns the pools whose taints the node has or is about to have. What its kubelet only claims is no reason to tolerate anything.
+func around(plan *membership.Plan, pools membership.Pools) []string {
+	around := plan.Members
+	for _, name := range plan.Carrying {
+		if pools[name] != nil && !slices.Contains(plan.Members, name) && !slices.Contains(plan.Claimed, name) {
+			around = append(slices.Clip(around), name)
+		}
+	}
+	return around
 }
 
 func one(b bool) int32 {

@@ -50,6 +50,9 @@ func (m *memory) aggregate(name string, nodes []corev1.Node, pools membership.Po
 		if slices.Equal(one.members, members) { // neighbors by name are mostly in the same pools: remember these once
 			one.members = members
 		}
+		if slices.Equal(one.around, one.members) {
+			one.around = one.members
+		}
 		members, known[node.UID] = one.members, one
 		return one
 	}), nil

@@ -15,6 +15,7 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
@@ -147,5 +148,54 @@ func TestTolerationsOfNeighboursAreTolerated(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tolerations differ (-want +got):\n%s", diff)
+	}
+}
+
+// TestPodsLackTheTaintOfAPoolThatIsLeaving: when a node left one of its two pools, whose taint stayed until the node was drained, no new pod of the other pool
+// fitted it.
+func TestPodsLackTheTaintOfAPoolThatIsLeaving(t *testing.T) {
+	t.Parallel()
+	taint := nodesv1.Taint{Key: "b", Value: "1", Effect: corev1.TaintEffectNoSchedule}
+	cases := map[string]struct {
+		leaving func(*nodesv1.NodePool)
+		node    func(*corev1.Node)
+		want    []nodesv1.Taint
+	}{
+		"that the brake holds":      {want: []nodesv1.Taint{taint}},
+		"that has lost its record":  {node: func(n *corev1.Node) { n.Annotations = nil; n.Labels[nodesv1.MemberLabel("b")] = "" }, want: []nodesv1.Taint{taint}},
+		"with a claim of a kubelet": {node: func(n *corev1.Node) { n.Spec.Taints = nil }},
+		"of a pool that drains it": {
+			leaving: func(p *nodesv1.NodePool) { p.Status.Draining = []nodesv1.DrainingNode{{Node: "n", UID: "n-uid"}} },
+			want:    []nodesv1.Taint{taint},
+		},
+		"of a pool that is paused": {
+			leaving: func(p *nodesv1.NodePool) { p.Annotations = map[string]string{status.PausedAnnotation: "true"} },
+			want:    []nodesv1.Taint{taint},
+		},
+		"of a pool that rehearses": {leaving: func(p *nodesv1.NodePool) { p.Spec.DryRun = true }, want: []nodesv1.Taint{taint}},
+	}
+	for name, tc := range cases {
+		t.Run("a node "+name, func(t *testing.T) {
+			t.Parallel()
+			leaving := build.Pool("b").UID("b-uid").Taint(taint.Key, taint.Value, taint.Effect).Obj()
+			leaving.Finalizers = []string{nodesv1.Finalizer}
+			leaving.Status.Ledger, leaving.Status.MemberLabel = membership.Wanted(leaving), nodesv1.MemberLabel("b")
+			n := build.Node("n").UID("n-uid").Role("a").Taint(taint.Key, taint.Value, taint.Effect).Obj()
+			n.Annotations = map[string]string{nodesv1.AppliedAnnotation: `{"b":{"taints":["b:NoSchedule"]},"gone":{"taints":["b:NoSchedule"]}}`}
+			if tc.leaving != nil {
+				tc.leaving(leaving)
+			}
+			if tc.node != nil {
+				tc.node(n)
+			}
+			pools := membership.NewPools(&nodesv1.NodePoolList{Items: []nodesv1.NodePool{*build.Pool("a").UID("a-uid").Obj(), *leaving}})
+			got := sumUp("a", []corev1.Node{*n}, pools, func(n *corev1.Node) finding { return find("a", n, pools) })
+			if diff := cmp.Diff(tc.want, got.neighbours); diff != "" {
+				t.Errorf("the taints of neighbours differ (-want +got):\n%s", diff)
+			}
+			if got.shared != 0 {
+				t.Error("a node that has left the other pool counts as shared")
+			}
+		})
 	}
 }
