@@ -8,14 +8,35 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// Chose reports whether the pod names the pool, by its RuntimeClass or by the pod label.
-func Chose(pod *corev1.Pod, pool string) bool {
-	byClass := pod.Spec.RuntimeClassName != nil && *pod.Spec.RuntimeClassName == pool
-	return byClass || pod.Labels[nodesv1.PoolLabel] == pool
+// Chose reports whether the pod chose the pool, by the pod label or by the RuntimeClass of the pool's name, which is nil if there is none.
+func Chose(pod *corev1.Pod, pool *nodesv1.NodePool, class *nodev1.RuntimeClass) bool {
+	byClass := pod.Spec.RuntimeClassName != nil && *pod.Spec.RuntimeClassName == pool.Name
+	return pod.Labels[nodesv1.PoolLabel] == pool.Name || byClass && !isForeign(class, pool)
+}
+
+// isForeign reports whether the RuntimeClass of the pool's name is another one's and selects other nodes: pods that name it did not choose the pool.
+// One that selects members is the pool's, although a deletion that orphans it has taken its owner.
+func isForeign(class *nodev1.RuntimeClass, pool *nodesv1.NodePool) bool {
+	return class != nil && !metav1.IsControlledBy(class, pool) && SelectedLabel(class, pool.Name) == ""
+}
+
+// SelectedLabel returns the member label of the pool that the RuntimeClass selects, empty for none.
+func SelectedLabel(class *nodev1.RuntimeClass, pool string) string {
+	if class.Scheduling == nil {
+		return ""
+	}
+	for _, key := range nodesv1.MemberLabels(pool) {
+		if _, selected := class.Scheduling.NodeSelector[key]; selected {
+			return key
+		}
+	}
+	return ""
 }
 
 // Ended reports whether the pod has ended by itself.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,12 +42,29 @@ func (r *Reconciler) observe(ctx context.Context, name string) (observation, err
 	if seen.drains, err = r.confirm(ctx, seen.drains); err != nil || len(seen.drains) == 0 {
 		return observation{}, err
 	}
+	if err := r.lookAtClasses(ctx, seen.drains); err != nil {
+		return observation{}, err
+	}
 	pods := &corev1.PodList{}
 	if err := r.live.List(ctx, pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
 		return observation{}, fmt.Errorf("cannot list the pods on node %q: %w", name, err)
 	}
 	seen.pods = pods.Items
 	return seen, nil
+}
+
+// lookAtClasses reads from the cache the RuntimeClasses of the pools' names, by which pods choose a pool only where they are the pool's.
+func (r *Reconciler) lookAtClasses(ctx context.Context, drains []drain) error {
+	for i := range drains {
+		class := &nodev1.RuntimeClass{}
+		switch err := r.client.Get(ctx, client.ObjectKeyFromObject(drains[i].pool), class, client.UnsafeDisableDeepCopy); {
+		case err == nil:
+			drains[i].class = class
+		case !apierrors.IsNotFound(err):
+			return fmt.Errorf("cannot read RuntimeClass %q: %w", drains[i].pool.Name, err)
+		}
+	}
+	return nil
 }
 
 // confirm returns those of a node's drains that the API server itself knows of. The node is listed, because the manager may list nodes

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -25,6 +26,8 @@ const maxEvictions = 10
 type drain struct {
 	pool  *nodesv1.NodePool
 	entry nodesv1.DrainingNode
+	// class is the RuntimeClass of the pool's name, nil if there is none. It may be another owner's.
+	class *nodev1.RuntimeClass
 	// asked are the pods that were there when this process first could ask for them, and whether it has.
 	asked map[types.UID]bool
 }
@@ -83,7 +86,7 @@ func drains(pool *nodesv1.NodePool, node *corev1.Node) bool {
 func plan(seen observation, now time.Time) []step {
 	var steps []step
 	for _, d := range seen.drains {
-		left := podsToDrain(seen.pods, d.pool.Name)
+		left := d.podsToEnd(seen.pods)
 		next, toAsk := step{drain: d, progress: clearance.Progress{PodsLeft: len(left)}}, left
 		if overdue(d, now) { // maybe while nobody could ask
 			toAsk = d.unasked(left)
@@ -102,12 +105,12 @@ func plan(seen observation, now time.Time) []step {
 	return steps
 }
 
-// podsToDrain returns the pods that chose the pool and have not ended, sorted by name. Pods that their
+// podsToEnd returns the pods that chose the pool and have not ended, sorted by name. Pods that their
 // DaemonSet or the kubelet would start again on this node stay.
-func podsToDrain(pods []corev1.Pod, pool string) []*corev1.Pod {
+func (d drain) podsToEnd(pods []corev1.Pod) []*corev1.Pod {
 	var left []*corev1.Pod
 	for i := range pods {
-		if pod := &pods[i]; membership.Chose(pod, pool) && !membership.Ended(pod) && !stays(pod) {
+		if pod := &pods[i]; membership.Chose(pod, d.pool, d.class) && !membership.Ended(pod) && !stays(pod) {
 			left = append(left, pod)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -79,10 +80,25 @@ func TestPlan(t *testing.T) {
 	cases := map[string]struct {
 		pools []*nodesv1.NodePool
 		pods  []corev1.Pod
+		class *nodev1.RuntimeClass
 		// unasked is true where this process has not asked for the pods yet.
 		unasked bool
 		want    []outcome
 	}{
+		// They were evicted, as often as the node of a pool left that could not have the RuntimeClass of its name.
+		"pods with the RuntimeClass of somebody else did not choose the pool": {
+			pools: []*nodesv1.NodePool{draining("p", nil, 0)},
+			pods:  []corev1.Pod{pod("a", byClass("p")), pod("b", byLabel("p"))},
+			class: &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Handler: "nvidia"},
+			want:  []outcome{{Pool: "p", Evict: []string{"b"}, Progress: clearance.Progress{PodsLeft: 1}}},
+		},
+		"nor do they keep a drain whose time is over from its end": {
+			pools:   []*nodesv1.NodePool{draining("p", new(int32(30)), time.Hour)},
+			pods:    []corev1.Pod{pod("a", byClass("p"))},
+			class:   &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Handler: "nvidia"},
+			unasked: true,
+			want:    []outcome{{Pool: "p", Progress: clearance.Progress{Done: true}}},
+		},
 		"pods that chose the pool are evicted, by class and by label": {
 			pools: []*nodesv1.NodePool{draining("p", nil, 0)},
 			pods:  []corev1.Pod{pod("b", byClass("p")), pod("a", byLabel("p")), pod("c"), pod("d", byClass("q"))},
@@ -146,6 +162,9 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen := observation{drains: due(build.Node("n").UID("n-uid").Obj(), list(tc.pools...)), pods: tc.pods}
+			for i := range seen.drains {
+				seen.drains[i].class = tc.class
+			}
 			if tc.unasked {
 				(&requests{}).keep("n", seen.drains, seen.pods)
 			}
@@ -251,7 +270,7 @@ func TestPlanProperties(t *testing.T) {
 			}
 		}
 		for i := range pods {
-			if left := podsToDrain(pods[i:i+1], "p"); len(left) == 1 && left[0].DeletionTimestamp == nil {
+			if left := step.podsToEnd(pods[i : i+1]); len(left) == 1 && left[0].DeletionTimestamp == nil {
 				running++
 			}
 		}

@@ -29,7 +29,7 @@ func (r *requests) keep(node string, drains []drain, pods []corev1.Pod) {
 		d := &drains[i]
 		known, begun := before[d.key()]
 		if !begun {
-			known = unasked(podsToDrain(pods, d.pool.Name))
+			known = unasked(d.podsToEnd(pods))
 		}
 		after[d.key()], d.asked = known, known
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -336,6 +337,24 @@ func TestLeavingNodeIsDrainedOfThePoolsPods(t *testing.T) {
 	if len(pool.Status.Draining) != 0 || !meta.IsStatusConditionTrue(pool.Status.Conditions, status.Ready) {
 		t.Errorf("status is %+v", pool.Status)
 	}
+}
+
+// TestPodsOfAForeignRuntimeClassAreEvicted: a GPU operator had its RuntimeClass before there was a pool of that name. Its pods did not choose the pool.
+func TestPodsOfAForeignRuntimeClassAreEvicted(t *testing.T) {
+	w := newStage(t)
+	n := w.node("n", "p")
+	w.Create(t, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: w.name("p")}, Handler: "nvidia"})
+	pool := w.pool("p", label("a", "1"), draining(0))
+	w.converge()
+	foreign := w.pod("foreign", n, chooses(pool, false))
+	own := w.pod("own", n, chooses(pool, true))
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	w.converge()
+	if w.terminate(foreign) || !w.terminate(own) {
+		t.Error("the wrong pods were evicted")
+	}
+	w.converge()
+	wantLabels(t, w.labels(n), nil)
 }
 
 func TestDrainEndsWithItsTime(t *testing.T) {

@@ -214,7 +214,7 @@ func (r *Reconciler) podsToEvict(ctx context.Context, taints map[string][]nodesv
 func (r *Reconciler) podsInUse(ctx context.Context, pool *nodesv1.NodePool, class *nodev1.RuntimeClass) (int32, error) {
 	var users int32
 	err := r.eachRunningPod(ctx, func(pod *corev1.Pod) {
-		if uses(pod, pool, class) {
+		if membership.Chose(pod, pool, class) {
 			users++
 		}
 	})

@@ -81,13 +81,6 @@ func waitsForUsers(pool *nodesv1.NodePool) bool {
 	return !forced && !membership.Evicts(pool)
 }
 
-// uses reports whether the pod chose the pool. Its RuntimeClass does not say so where that of the pool's name is another one's and selects
-// other nodes. One that selects members is the pool's, although a deletion that orphans it has taken its owner.
-func uses(pod *corev1.Pod, pool *nodesv1.NodePool, class *nodev1.RuntimeClass) bool {
-	foreign := class != nil && !metav1.IsControlledBy(class, pool) && selectedLabel(class, pool.Name) == ""
-	return pod.Labels[nodesv1.PoolLabel] == pool.Name || !foreign && membership.Chose(pod, pool.Name)
-}
-
 // classAction is what has to be done about the RuntimeClass.
 type classAction int
 
@@ -165,25 +158,12 @@ func chooseHandler(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggr
 func chooseMemberLabel(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggregate) string {
 	wanted, inForce := pool.MemberLabel(), pool.Status.MemberLabel
 	if have != nil && metav1.IsControlledBy(have, pool) {
-		inForce = cmp.Or(selectedLabel(have, pool.Name), inForce)
+		inForce = cmp.Or(membership.SelectedLabel(have, pool.Name), inForce)
 	}
 	if nodes.relabelling > 0 && slices.Contains(nodesv1.MemberLabels(pool.Name), inForce) {
 		return inForce
 	}
 	return wanted
-}
-
-// selectedLabel returns the member label of the pool that the RuntimeClass selects, empty for none.
-func selectedLabel(class *nodev1.RuntimeClass, pool string) string {
-	if class.Scheduling == nil {
-		return ""
-	}
-	for _, key := range nodesv1.MemberLabels(pool) {
-		if _, selected := class.Scheduling.NodeSelector[key]; selected {
-			return key
-		}
-	}
-	return ""
 }
 
 // tolerated returns the taints that nodes of the pool have or are about to have for it: those of the spec, and those of the

@@ -81,7 +81,7 @@ func TestPodsThatKeepAPool(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := uses(tc.pod, pool, tc.class); got != tc.want {
+			if got := membership.Chose(tc.pod, pool, tc.class); got != tc.want {
 				t.Errorf("the pod uses the pool: %t, want %t", got, tc.want)
 			}
 		})
