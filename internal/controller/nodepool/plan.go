@@ -128,7 +128,7 @@ func wantedClass(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggreg
 
 // chooseHandler returns the handler that the spec names, or one that every member offers: the one in force before another, because
 // a change is a gap, then runc, then the first by name. Where no member reports its handlers, or they have none in common, it is
-// runc.
+// runc, unless the one in force is still of use somewhere: a new node of another kind must not take it from all others.
 func chooseHandler(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggregate) string {
 	if pool.Spec.Handler != "" {
 		return pool.Spec.Handler
@@ -145,7 +145,7 @@ func chooseHandler(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggr
 		inForce = have.Handler
 	}
 	switch {
-	case inForce != "" && (slices.Contains(common, inForce) || nodes.reporting == 0):
+	case inForce != "" && (slices.Contains(common, inForce) || nodes.reporting == 0 || len(common) == 0 && nodes.handlers[inForce] > 0):
 		return inForce
 	case len(common) == 0 || slices.Contains(common, nodesv1.DefaultHandler):
 		return nodesv1.DefaultHandler

@@ -30,15 +30,18 @@ func TestChooseHandler(t *testing.T) {
 		nodes    int
 		want     string
 	}{
-		"the spec decides":                                  {spec: "kata", handlers: map[string]int{"crun": 2}, nodes: 2, want: "kata"},
-		"without nodes that tell it is runc":                {want: "runc"},
-		"runc is preferred":                                 {handlers: map[string]int{"crun": 2, "runc": 2}, nodes: 2, want: "runc"},
-		"the first by name of those that all offer":         {handlers: map[string]int{"youki": 2, "crun": 2, "kata": 1}, nodes: 2, want: "crun"},
-		"the one in force stays while all offer it":         {inForce: owned("youki"), handlers: map[string]int{"youki": 2, "runc": 2}, nodes: 2, want: "youki"},
-		"the one in force stays while nobody tells":         {inForce: owned("youki"), want: "youki"},
-		"the one in force goes when a member lacks it":      {inForce: owned("youki"), handlers: map[string]int{"youki": 1, "crun": 2}, nodes: 2, want: "crun"},
-		"nothing in common is runc":                         {handlers: map[string]int{"youki": 1, "crun": 1}, nodes: 2, want: "runc"},
-		"a foreign class of the pool's name counts nothing": {inForce: &nodev1.RuntimeClass{Handler: "kata"}, want: "runc"},
+		"the spec decides":                             {spec: "kata", handlers: map[string]int{"crun": 2}, nodes: 2, want: "kata"},
+		"without nodes that tell it is runc":           {want: "runc"},
+		"runc is preferred":                            {handlers: map[string]int{"crun": 2, "runc": 2}, nodes: 2, want: "runc"},
+		"the first by name of those that all offer":    {handlers: map[string]int{"youki": 2, "crun": 2, "kata": 1}, nodes: 2, want: "crun"},
+		"the one in force stays while all offer it":    {inForce: owned("youki"), handlers: map[string]int{"youki": 2, "runc": 2}, nodes: 2, want: "youki"},
+		"the one in force stays while nobody tells":    {inForce: owned("youki"), want: "youki"},
+		"the one in force goes when a member lacks it": {inForce: owned("youki"), handlers: map[string]int{"youki": 1, "crun": 2}, nodes: 2, want: "crun"},
+		// One new node that offered only runc took the handler from all others, where new pods then failed.
+		"the one in force stays while they have none in common": {inForce: owned("crun"), handlers: map[string]int{"crun": 2, "runc": 1}, nodes: 3, want: "crun"},
+		"the one in force goes when none of them offers it":     {inForce: owned("kata"), handlers: map[string]int{"crun": 2, "runc": 1}, nodes: 3, want: "runc"},
+		"nothing in common is runc":                             {handlers: map[string]int{"youki": 1, "crun": 1}, nodes: 2, want: "runc"},
+		"a foreign class of the pool's name counts nothing":     {inForce: &nodev1.RuntimeClass{Handler: "kata"}, want: "runc"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
