@@ -23,9 +23,26 @@ func (m *merge) hold(pool *Pool, which func(of aspect, key string) bool) {
 	}
 }
 
-// guard claims the keys that a holding pool wants and has on a member, even if the record does not name them: no other writer gets a
+// retain keeps the originals of what a holding pool wants on a member, even if the record does not name it: the pool takes its keys up again when it no
+// longer holds, and then has to know what it had replaced.
+func (m *merge) retain(pool *Pool) {
+	if !pool.noted(m.node) { // nearly always
+		return
+	}
+	wanted := pool.wanted()
+	for _, of := range aspects() {
+		for _, key := range sortedKeys(wanted[of]) {
+			m.note(pool.Name, of, key)
+		}
+	}
+}
+
+// guard claims the keys that a holding pool wants and has on a node that has joined it, even if the record does not name them: no other writer gets a
 // key because a node lost its record.
 func (m *merge) guard(pool *Pool) {
+	if !HasJoined(m.node, pool.Name) {
+		return
+	}
 	wanted := pool.wanted()
 	for _, of := range aspects() {
 		for key, value := range wanted[of] {

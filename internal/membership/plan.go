@@ -122,7 +122,8 @@ func decide(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *me
 	}
 	members := pools.members(node, m.before)
 	for _, pool := range members {
-		if HasJoined(node, pool.Name) && m.holds(pool) {
+		if m.holds(pool) {
+			m.retain(pool)
 			m.guard(pool)
 		}
 	}

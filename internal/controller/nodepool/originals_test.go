@@ -54,3 +54,20 @@ func TestADeletedPoolWaitsForAPausedOneToNoteAnOriginal(t *testing.T) {
 		wantLabels(t, w.labels(n), map[string]string{"env": "prod"})
 	}
 }
+
+// A kubelet may take the record off its node. A pool that changes nodes in batches then forgot what it had replaced there, and never put it back.
+func TestOriginalIsForgottenWithTheRecord(t *testing.T) {
+	w := newStage(t)
+	n := w.node("n", "p")
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) {
+		n.Spec.Taints = []corev1.Taint{{Key: "dedicated", Value: "db", Effect: corev1.TaintEffectNoSchedule}}
+	})
+	w.pool("p", taint("dedicated", "gpu"), bounded("1"))
+	w.converge()
+	wantTaints(t, reload(w, n), "dedicated=gpu:NoSchedule")
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Annotations, nodesv1.AppliedAnnotation) })
+	w.converge()
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(w.name("p"))) })
+	w.converge()
+	wantTaints(t, reload(w, n), "dedicated=db:NoSchedule")
+}
