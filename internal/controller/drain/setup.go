@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/tracing"
 )
@@ -37,7 +38,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(nodesOfPool), builder.WithPredicates(poolChanged())).
 		Watches(&nodesv1.NodePool{}, kube.Deleted(dropMetrics)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true), RateLimiter: flow.Backoff()}).
 		Complete(tracing.Passes("drain", r))
 }
 

@@ -133,14 +133,16 @@ func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools members
 	target := &corev1.Node{}
 	target.Name = node.Name
 	err = r.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, raw), patch.FieldOwner)
+	outcome := flow.Refused(nodesv1.ReasonNodeRefused, err)
 	switch {
 	case apierrors.IsNotFound(err):
 		return reconcile.Result{}, nil
 	case apierrors.IsConflict(err):
 		countConflict(plan)
 		return flow.LookAgain(replanAfter), nil
-	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
+	case outcome.IsStalled():
 		r.recorder.Record(refused(node, pools, plan, err)...)
+		return outcome.Result()
 	case err == nil:
 		if r.repairs.note(node, pools, plan, r.now()) {
 			r.recorder.Record(contested(node, pools, plan))

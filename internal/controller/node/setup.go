@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -42,7 +43,7 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 		Watches(&nodesv1.NodePool{}, nodesOfPool(mgr.GetCache()), builder.WithPredicates(poolChanged())).
 		Watches(&nodesv1.NodePool{}, kube.Deleted(dropMetrics)).
 		WatchesRawSource(&r.clearances.Wakeups).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true), RateLimiter: flow.Backoff()}).
 		Complete(tracing.Passes("node", r))
 }
 
