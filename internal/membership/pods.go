@@ -14,10 +14,13 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// Chose reports whether the pod chose the pool, by the pod label or by the RuntimeClass of the pool's name, which is nil if there is none.
+// Chose reports whether the pod chose the pool, by the pod label or by the RuntimeClass of the pool's name, which is nil if there is none. The label chooses
+// when the pod is created, and then the policy gives the pod the member label to select, which nobody changes on a pod that has a node. Without that it was put
+// on later, or where no policy applies, and anybody may do so.
 func Chose(pod *corev1.Pod, pool *nodesv1.NodePool, class *nodev1.RuntimeClass) bool {
 	byClass := pod.Spec.RuntimeClassName != nil && *pod.Spec.RuntimeClassName == pool.Name
-	return pod.Labels[nodesv1.PoolLabel] == pool.Name || byClass && !isForeign(class, pool)
+	byLabel := pod.Labels[nodesv1.PoolLabel] == pool.Name && selected(pod.Spec.NodeSelector, pool.Name) != ""
+	return byLabel || byClass && !isForeign(class, pool)
 }
 
 // isForeign reports whether the RuntimeClass of the pool's name is another one's and selects other nodes: pods that name it did not choose the pool.
@@ -31,8 +34,13 @@ func SelectedLabel(class *nodev1.RuntimeClass, pool string) string {
 	if class.Scheduling == nil {
 		return ""
 	}
+	return selected(class.Scheduling.NodeSelector, pool)
+}
+
+// selected returns the member label of the pool that is in the selector, empty for none.
+func selected(selector map[string]string, pool string) string {
 	for _, key := range nodesv1.MemberLabels(pool) {
-		if _, selected := class.Scheduling.NodeSelector[key]; selected {
+		if _, there := selector[key]; there {
 			return key
 		}
 	}

@@ -149,7 +149,9 @@ func poolNodeScenarios(two []step) []scenario {
 
 // poolDrainScenarios are those in which pods are evicted.
 func poolDrainScenarios() []scenario {
-	member := pod("member", "nodes.lailin.xyz/pool: red")
+	// The label alone does nothing until the API server has read the policies.
+	member := pod("member", "nodes.lailin.xyz/pool: red") + `  nodeSelector: {nodepool.node-restriction.kubernetes.io/red: ""}
+`
 	drained := []step{
 		apply(pool("red", allRed, "drain: {policy: Evict, timeoutSeconds: 0}")), ready("red", 2),
 		again(apply(member)), until("pods/default/member", "Ready=True"),

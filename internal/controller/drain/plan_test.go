@@ -54,7 +54,10 @@ func byClass(pool string) func(*corev1.Pod) {
 }
 
 func byLabel(pool string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) { p.Labels = map[string]string{nodesv1.PoolLabel: pool} }
+	return func(p *corev1.Pod) {
+		p.Labels = map[string]string{nodesv1.PoolLabel: pool}
+		p.Spec.NodeSelector = map[string]string{nodesv1.MemberLabel(pool): ""}
+	}
 }
 
 func going(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(now)) }

@@ -178,8 +178,8 @@ func awaitNodes(pool *nodesv1.NodePool, seen *observation, decided decision) flo
 		return flow.Wait(nodesv1.ReasonDraining, "nodes that left the pool to be drained", 0)
 	case seen.users > 0:
 		return flow.Wait(nodesv1.ReasonInUse,
-			fmt.Sprintf("running pods that name pool %s to end: %d are left; annotate the pool with %s=true to delete it anyway",
-				pool.Name, seen.users, nodesv1.ForceDeleteAnnotation), recountPods)
+			fmt.Sprintf("running pods that name pool %s to end: %d are left (%s); annotate the pool with %s=true to delete it anyway",
+				pool.Name, seen.users, firstUsers(seen.userNames, seen.users), nodesv1.ForceDeleteAnnotation), recountPods)
 	case len(seen.nodes.carrying) > 0:
 		return flow.Wait(nodesv1.ReasonCleaningNodes, toClean(seen.nodes), 0)
 	case seen.unseen:

@@ -837,6 +837,7 @@ func heldByPods(t *testing.T, foreground bool) {
 	pool := w.pool("p", label("a", "1"))
 	w.converge()
 	pod := w.pod("user", n, func(p *corev1.Pod) { p.Spec.RuntimeClassName = &pool.Name })
+	w.pod("stranger", n, func(p *corev1.Pod) { p.Labels = map[string]string{nodesv1.PoolLabel: pool.Name} })
 	must(t, w.Live.Delete(t.Context(), pool))
 	if foreground { // the garbage collector, which does not run here, begins with this
 		must(t, w.Live.Delete(t.Context(), w.class(pool.Name)))
@@ -845,6 +846,10 @@ func heldByPods(t *testing.T, foreground bool) {
 	w.Get(t, pool)
 	if reason(pool, status.Ready) != nodesv1.ReasonInUse || w.labels(n)["a"] != "1" {
 		t.Fatalf("conditions are %+v, labels %v", pool.Status.Conditions, w.labels(n))
+	}
+	said := meta.FindStatusCondition(pool.Status.Conditions, status.Ready).Message
+	if want := "1 are left (" + pod.Namespace + "/" + pod.Name + ");"; !strings.Contains(said, want) {
+		t.Errorf("Ready says %q, want %q in it", said, want)
 	}
 	testkit.EditStatus(t, w.Harness, pod, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
 	w.Clock.Step(15 * time.Second) // until pods are counted again

@@ -40,8 +40,9 @@ type observation struct {
 	lastTurn string
 	// podsToEvict is how many running pods the taints delete that are about to be put on nodes.
 	podsToEvict int32
-	// users is how many running pods name a pool that is being deleted, where it has to wait for them.
-	users int32
+	// users is how many running pods name a pool that is being deleted, where it has to wait for them, and userNames are the first of them.
+	users     int32
+	userNames []string
 	// recount is when to count pods again that were counted in an earlier pass, 0 where they have been counted now.
 	recount time.Duration
 	// unseen is true where the API server knows of a node with a member label of the pool and the cache does not. It is only asked about
@@ -110,7 +111,7 @@ func (r *Reconciler) lookForEvicted(ctx context.Context, pool *membership.Pool, 
 	}
 	counted := fmt.Sprintf("generation %d", pool.Generation)
 	if left, last := r.podCounts.recall(pool.Name, counted, now); left > 0 && pool.Holds() {
-		seen.podsToEvict, seen.recount = last, left
+		seen.podsToEvict, seen.recount = last.pods, left
 		return nil
 	}
 	var err error
@@ -176,15 +177,15 @@ func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, s
 // countUsers counts the pods that keep the pool. A count of zero is never remembered: the pass that lets nodes go counts for itself.
 func (r *Reconciler) countUsers(ctx context.Context, pool *nodesv1.NodePool, seen *observation, now time.Time) error {
 	const counted = "users"
-	if left, last := r.podCounts.recall(pool.Name, counted, now); left > 0 && last > 0 {
-		seen.users, seen.recount = last, left
+	if left, last := r.podCounts.recall(pool.Name, counted, now); left > 0 && last.pods > 0 {
+		seen.users, seen.userNames, seen.recount = last.pods, last.names, left
 		return nil
 	}
 	var err error
-	if seen.users, err = r.podsInUse(ctx, pool, seen.runtimeClass); err != nil {
+	if seen.users, seen.userNames, err = r.podsInUse(ctx, pool, seen.runtimeClass); err != nil {
 		return err
 	}
-	r.podCounts.keep(pool.Name, podCount{counted: counted, pods: seen.users, at: now})
+	r.podCounts.keep(pool.Name, podCount{counted: counted, pods: seen.users, names: seen.userNames, at: now})
 	return nil
 }
 
@@ -210,15 +211,17 @@ func (r *Reconciler) podsToEvict(ctx context.Context, taints map[string][]nodesv
 	return evicted, err
 }
 
-// podsInUse counts the running pods that name the pool, by its RuntimeClass or by the pod label.
-func (r *Reconciler) podsInUse(ctx context.Context, pool *nodesv1.NodePool, class *nodev1.RuntimeClass) (int32, error) {
-	var users int32
-	err := r.eachRunningPod(ctx, func(pod *corev1.Pod) {
+// podsInUse counts the running pods that chose the pool, and returns the first of their names.
+func (r *Reconciler) podsInUse(ctx context.Context, pool *nodesv1.NodePool, class *nodev1.RuntimeClass) (users int32, names []string, err error) {
+	err = r.eachRunningPod(ctx, func(pod *corev1.Pod) {
 		if membership.Chose(pod, pool, class) {
 			users++
+			names = append(names, pod.Namespace+"/"+pod.Name)
+			slices.Sort(names)
+			names = names[:min(len(names), maxUsers)]
 		}
 	})
-	return users, err
+	return users, names, err
 }
 
 // eachRunningPod reads the pods past the cache, page by page: they are worth the memory only while they are counted.

@@ -65,7 +65,10 @@ func TestPodsThatKeepAPool(t *testing.T) {
 	orphaned.OwnerReferences = nil
 	foreign := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Handler: "kata"}
 	byClass := build.Pod("a").With(func(p *corev1.Pod) { p.Spec.RuntimeClassName = new("p") }).Obj()
-	byLabel := build.Pod("a").Label(nodesv1.PoolLabel, "p").Obj()
+	byLabel := build.Pod("a").Label(nodesv1.PoolLabel, "p").With(func(p *corev1.Pod) {
+		p.Spec.NodeSelector = map[string]string{nodesv1.AddressLabel("p"): ""} // by the policy, when it was created
+	}).Obj()
+	labelledLater := build.Pod("a").Label(nodesv1.PoolLabel, "p").Obj()
 	cases := map[string]struct {
 		pod   *corev1.Pod
 		class *nodev1.RuntimeClass
@@ -76,10 +79,11 @@ func TestPodsThatKeepAPool(t *testing.T) {
 		"by its RuntimeClass, which has been orphaned": {pod: byClass, class: orphaned, want: true},
 		"not by a RuntimeClass that is another one's":  {pod: byClass, class: foreign},
 		"by label": {pod: byLabel, class: members, want: true},
-		"by label, where the RuntimeClass is gone":     {pod: byLabel, want: true},
-		"by label, where the RuntimeClass is not its":  {pod: byLabel, class: foreign, want: true},
-		"not a pod that names another pool":            {pod: build.Pod("a").Label(nodesv1.PoolLabel, "q").Obj(), class: members},
-		"not a pod that names none, whatever there is": {pod: build.Pod("a").Obj()},
+		"by label, where the RuntimeClass is gone":                                       {pod: byLabel, want: true},
+		"by label, where the RuntimeClass is not its":                                    {pod: byLabel, class: foreign, want: true},
+		"not by a label that did not place it, which anybody may give to a pod anywhere": {pod: labelledLater, class: members},
+		"not a pod that names another pool":                                              {pod: build.Pod("a").Label(nodesv1.PoolLabel, "q").Obj(), class: members},
+		"not a pod that names none, whatever there is":                                   {pod: build.Pod("a").Obj()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,6 +92,17 @@ func TestPodsThatKeepAPool(t *testing.T) {
 				t.Errorf("the pod uses the pool: %t, want %t", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestPodsThatKeepAPoolAreNamed(t *testing.T) {
+	t.Parallel()
+	names := []string{"a/1", "a/2", "a/3"}
+	if got, want := firstUsers(names, 3), "a/1, a/2, a/3"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := firstUsers(names, 5), "a/1, a/2, a/3 and 2 more"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

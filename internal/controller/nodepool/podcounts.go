@@ -15,7 +15,9 @@ type podCount struct {
 	// counted says which pods, so that no other ones are taken for them.
 	counted string
 	pods    int32
-	at      time.Time
+	// names are the first of them, where they are told.
+	names []string
+	at    time.Time
 }
 
 // podCounts holds the last count of each pool that had to count pods. The zero value knows of none.
@@ -25,14 +27,14 @@ type podCounts struct {
 }
 
 // recall returns the last count of these pods and for how long it counts, 0 if they have to be counted again.
-func (c *podCounts) recall(pool, counted string, now time.Time) (left time.Duration, pods int32) {
+func (c *podCounts) recall(pool, counted string, now time.Time) (left time.Duration, last podCount) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	last, known := c.of[pool]
 	if !known || last.counted != counted {
-		return 0, 0
+		return 0, podCount{}
 	}
-	return clock.Left(last.at.Add(recountPods), recountPods, now), last.pods
+	return clock.Left(last.at.Add(recountPods), recountPods, now), last
 }
 
 // keep remembers the count of a pool.

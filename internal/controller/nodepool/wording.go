@@ -12,6 +12,9 @@ import (
 // maxExamples is how many nodes, pods or keys a message names.
 const maxExamples = 10
 
+// maxUsers is how many of the pods that keep a pool its message names.
+const maxUsers = 3
+
 // examples names the first of the names.
 func examples(names []string) string { return examplesOf(slices.Sorted(slices.Values(names)), ", ") }
 
@@ -20,6 +23,15 @@ func examplesOf(list []string, separator string) string {
 		return strings.Join(list, separator)
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:maxExamples], separator), len(list)-maxExamples)
+}
+
+// firstUsers names the first of the pods that keep a pool, of which only these are known by name.
+func firstUsers(names []string, users int32) string {
+	list := strings.Join(names, ", ")
+	if more := int(users) - len(names); more > 0 {
+		return fmt.Sprintf("%s and %d more", list, more)
+	}
+	return list
 }
 
 // inPods is a number of pods in words.
