@@ -72,7 +72,7 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 	node := &corev1.Node{}
 	// Nothing below changes the node but what is sent to the API server.
 	if err := r.client.Get(ctx, request.NamespacedName, node, client.UnsafeDisableDeepCopy); err != nil {
-		r.joining.observe(request.Name, nil, r.now())
+		r.joining.drop(request.Name)
 		r.repairs.drop(request.Name)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -83,7 +83,7 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 	}
 	pools := r.prepared.Pools(list)
 	plan := membership.NewClearedPlan(node, pools, func(pool string) bool { return r.clearances.Granted(pool, node.Name) })
-	since := r.joining.observe(node.Name, plan.Pending, r.now())
+	since := r.joining.observe(node, plan.Pending, r.now())
 	if plan.Empty() {
 		return reconcile.Result{}, nil
 	}

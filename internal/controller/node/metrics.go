@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/windlass-operator/windlass/internal/membership"
@@ -43,27 +45,35 @@ type joining struct {
 }
 
 type waiting struct {
+	uid   types.UID
 	pools []string
 	since time.Time
 }
 
 // observe notes which pools the node waits for, none if it waits for nothing, and returns since when it has been waiting.
-func (j *joining) observe(node string, pools []string, now time.Time) time.Time {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+func (j *joining) observe(node *corev1.Node, pools []string, now time.Time) time.Time {
 	if len(pools) == 0 {
-		delete(j.since, node)
+		j.drop(node.Name)
 		return time.Time{}
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if j.since == nil {
 		j.since = map[string]waiting{}
 	}
-	before, waits := j.since[node]
-	if !waits {
+	before, waits := j.since[node.Name]
+	if !waits || before.uid != node.UID {
 		before.since = now
 	}
-	j.since[node] = waiting{pools: pools, since: before.since}
+	j.since[node.Name] = waiting{uid: node.UID, pools: pools, since: before.since}
 	return before.since
+}
+
+// drop forgets a node that waits for nothing, or is gone.
+func (j *joining) drop(node string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.since, node)
 }
 
 // applied measures how long the node has waited.

@@ -48,16 +48,14 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 }
 
 // nodeChanged lets through what can change a plan: labels, annotations, taints and addresses. Everything else that happens to
-// a node, its heartbeat above all, does not concern this controller.
+// a node, its heartbeat above all, does not concern this controller. The end of a node passes: its pass finds none, and forgets what is kept about it.
 func nodeChanged() predicate.Predicate {
-	changed := kube.Updates(func(before, after *corev1.Node) bool {
+	return kube.Updates(func(before, after *corev1.Node) bool {
 		return !maps.Equal(before.Labels, after.Labels) ||
 			!maps.Equal(before.Annotations, after.Annotations) ||
 			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
 			!slices.Equal(before.Status.Addresses, after.Status.Addresses)
 	})
-	changed.DeleteFunc = func(event.DeleteEvent) bool { return false }
-	return changed
 }
 
 // poolChanged lets through what can change a plan: the spec, the ledger, the originals, the finalizers, pausing, deletion,
