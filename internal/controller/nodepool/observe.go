@@ -103,14 +103,15 @@ func (r *Reconciler) look(ctx context.Context, pool *membership.Pool, pools memb
 	return seen, r.lookForEvicted(ctx, pool, seen, now)
 }
 
-// lookForEvicted counts the pods that new taints would delete. While the pool holds, the taints stay new, and only people look at the number.
+// lookForEvicted counts the pods that new taints would delete. While the pool holds, or cannot go on, the taints stay new, and only people look at the
+// number. One that no longer holds counts for itself before it goes on.
 func (r *Reconciler) lookForEvicted(ctx context.Context, pool *membership.Pool, seen *observation, now time.Time) error {
 	taints := evicting(pool.NodePool, seen.nodes)
 	if len(taints) == 0 {
 		return nil
 	}
-	counted := fmt.Sprintf("generation %d", pool.Generation)
-	if left, last := r.podCounts.recall(pool.Name, counted, now); left > 0 && pool.Holds() {
+	counted := fmt.Sprintf("generation %d, holding %t", pool.Generation, pool.Holds())
+	if left, last := r.podCounts.recall(pool.Name, counted, now); left > 0 {
 		seen.podsToEvict, seen.recount = last.pods, left
 		return nil
 	}

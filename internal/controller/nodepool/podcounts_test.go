@@ -42,6 +42,12 @@ func TestPodsAreNotReadForEachChangeOfANode(t *testing.T) {
 		"dry": func(w *stage, _ *corev1.Node) *nodesv1.NodePool {
 			return w.pool("p", evicts, func(p *nodesv1.NodePool) { p.Spec.DryRun = true })
 		},
+		"stalled": func(w *stage, _ *corev1.Node) *nodesv1.NodePool {
+			pool := w.pool("p", malformed, evicts)
+			_, err := w.Reconcile(w.t, w.pools, client.ObjectKeyFromObject(pool)) // which gives it its finalizer
+			must(w.t, err)
+			return pool
+		},
 		"used": func(w *stage, n *corev1.Node) *nodesv1.NodePool {
 			pool := w.pool("p")
 			w.converge()
