@@ -184,12 +184,15 @@ func Preview(node *corev1.Node, pools Pools, name string) *Plan {
 	pool.Status.MemberLabel = pool.MemberLabel()
 	preview := maps.Clone(pools)
 	preview[name], _ = NewPool(pool)
-	plan := NewPlan(node, preview)
+	plan, waits := NewPlan(node, preview), false
 	// Where an original has to be noted first, the key would follow in the next step.
 	for _, original := range plan.Originals {
 		if original.Pool == name {
-			pool.Status.Originals = Remember(pool.Status.Originals, node, original)
+			pool.Status.Originals, waits = Remember(pool.Status.Originals, node, original), true
 		}
+	}
+	if !waits {
+		return plan
 	}
 	return NewPlan(node, preview)
 }

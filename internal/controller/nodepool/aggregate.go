@@ -75,6 +75,8 @@ type finding struct {
 	conflicts []membership.Conflict
 	originals []membership.Original
 	kept      []membership.Key
+	// change is what a pool in dry run would do to the node, nil for nothing.
+	change *change
 }
 
 // noted is an original and the node that it is of.
@@ -105,8 +107,8 @@ func sumUp(name string, nodes []corev1.Node, pools membership.Pools, finder func
 		found := finder(node)
 		member := slices.Contains(found.members, name)
 		c.add(node, found, member)
-		if c.preview != nil {
-			c.preview.add(membership.NewPlan(node, pools), membership.Preview(node, pools, name), node)
+		if c.preview != nil && found.change != nil {
+			c.preview.add(node.Name, found.change)
 		}
 		if member {
 			for _, other := range found.around {
@@ -207,14 +209,21 @@ func (c *aggregate) lacking(handler string) []string {
 // find returns the finding for a node of the named pool.
 func find(name string, node *corev1.Node, pools membership.Pools) finding {
 	plan, pool := membership.NewPlan(node, pools), pools[name]
+	var foreseen *membership.Plan
+	if status.IsPaused(pool.NodePool) || pool.Spec.DryRun {
+		foreseen = membership.Preview(node, pools, name)
+	}
 	found := finding{
 		version: node.ResourceVersion, members: plan.Members, around: around(plan, pools),
 		// A node that waits for its batch, or for the end of a pause or of a dry run, is behind, too.
 		behind: slices.Contains(plan.Pending, name) || pool.Spec.Rollout != nil && membership.Behind(node, pools, name) ||
-			(status.IsPaused(pool.NodePool) || pool.Spec.DryRun) && slices.Contains(membership.Preview(node, pools, name).Pending, name),
+			foreseen != nil && slices.Contains(foreseen.Pending, name),
 		carrying: slices.Contains(plan.Carrying, name),
 		leaving:  slices.Contains(plan.Leaving, name),
 		claimed:  slices.Contains(plan.Claimed, name),
+	}
+	if pool.Spec.DryRun {
+		found.change = newChange(plan, foreseen, node)
 	}
 	_, labelled := node.Labels[pool.MemberLabel()]
 	found.relabelling = !labelled && slices.Contains(plan.Members, name) && membership.HasJoined(node, name)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,12 +21,20 @@ import (
 
 // BenchmarkAggregate counts a pool of a thousand nodes of which ten have changed since it was counted last.
 func BenchmarkAggregate(b *testing.B) {
+	for name, dry := range map[string]bool{"applied": false, "dry": true} {
+		b.Run(name, func(b *testing.B) { benchmarkAggregate(b, dry) })
+	}
+}
+
+func benchmarkAggregate(b *testing.B, dry bool) {
+	b.Helper()
 	list := &nodesv1.NodePoolList{}
 	for i := range 10 {
 		pool := nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("pool-%d", i), UID: types.UID(strconv.Itoa(i)), Finalizers: []string{nodesv1.Finalizer},
 		}}
 		pool.Spec.Labels = map[string]nodesv1.LabelValue{"tier": "gold"}
+		pool.Spec.DryRun = dry
 		pool.Status.Ledger = membership.Wanted(&pool)
 		list.Items = append(list.Items, pool)
 	}
@@ -84,6 +94,38 @@ func TestMemoryForgetsNothingThatChanged(t *testing.T) {
 	node.Labels["zone"] = "a"
 	if c := counted(); c.members != 1 {
 		t.Errorf("a changed pool was not looked at again: %+v", c)
+	}
+}
+
+// TestADryRunCountsEverythingAnew: each pass of a pool in dry run made three plans of each of its nodes, whatever had changed.
+func TestADryRunCountsEverythingAnew(t *testing.T) {
+	t.Parallel()
+	pool := nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "p", Generation: 1}}
+	pool.Spec.Labels, pool.Spec.DryRun = map[string]nodesv1.LabelValue{"a": "1"}, true
+	pools := membership.NewPools(&nodesv1.NodePoolList{Items: []nodesv1.NodePool{pool}})
+	node := corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: "n", UID: "n", ResourceVersion: "1", Labels: map[string]string{nodesv1.RoleLabel("p"): ""},
+	}}
+	m := &memory{}
+	report := func() *nodesv1.DryRunReport {
+		t.Helper()
+		c, err := m.aggregate("p", []corev1.Node{node}, pools)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.preview.report(0)
+	}
+	want := &nodesv1.DryRunReport{AffectedNodes: 1, LabelsToSet: []string{"a=1", nodesv1.MemberLabel("p") + "="}}
+	if diff := cmp.Diff(want, report(), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the report differs (-want +got):\n%s", diff)
+	}
+	delete(node.Labels, nodesv1.RoleLabel("p"))
+	if diff := cmp.Diff(want, report(), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("what has no new version was looked at again (-want +got):\n%s", diff)
+	}
+	node.ResourceVersion = "2"
+	if diff := cmp.Diff(&nodesv1.DryRunReport{}, report(), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("a changed node was not looked at again (-want +got):\n%s", diff)
 	}
 }
 

@@ -31,49 +31,77 @@ func newPreview() *preview {
 	}
 }
 
-// add counts one node: what would follow with the pool, less what follows without it.
-func (p *preview) add(without, with *membership.Plan, node *corev1.Node) {
-	own := len(with.SetAnnotations) + len(with.RemoveAnnotations) - len(without.SetAnnotations) - len(without.RemoveAnnotations)
+// add counts one node that the pool would change.
+func (p *preview) add(node string, of *change) {
+	if of.counts {
+		p.nodes++
+	}
+	for _, list := range []struct {
+		into  map[string]bool
+		items []string
+	}{{p.set, of.set}, {p.removed, of.removed}, {p.tainted, of.tainted}, {p.untainted, of.untainted}} {
+		for _, item := range list.items {
+			list.into[item] = true
+		}
+	}
+	if len(of.evicting) > 0 {
+		p.evicting[node] = of.evicting
+	}
+}
+
+// change is what a pool in dry run would do to one node.
+type change struct {
+	// counts is false where the pool would only add to the taints of the node, which change without it, too.
+	counts                           bool
+	set, removed, tainted, untainted []string
+	evicting                         []nodesv1.Taint
+}
+
+// newChange returns what would follow with the pool, less what follows without it, nil for nothing.
+func newChange(without, with *membership.Plan, node *corev1.Node) *change {
+	of := &change{evicting: evictingBy(without, with, node)}
 	for key, value := range with.SetLabels {
 		if _, anyway := without.SetLabels[key]; !anyway {
-			p.set[key+"="+value] = true
-			own++
+			of.set = append(of.set, key+"="+value)
 		}
 	}
 	for _, key := range with.RemoveLabels {
 		if !slices.Contains(without.RemoveLabels, key) {
-			p.removed[key] = true
-			own++
+			of.removed = append(of.removed, key)
 		}
 	}
-	p.evict(without, with, node)
-	had, gets := taintStrings(node.Spec.Taints), taintStrings(with.Taints)
 	if with.TaintsChanged && !without.TaintsChanged {
-		for text := range gets {
-			if !had[text] {
-				p.tainted[text] = true
-				own++
-			}
-		}
-		for text := range had {
-			if !gets[text] {
-				p.untainted[text] = true
-				own++
-			}
-		}
+		had, gets := taintStrings(node.Spec.Taints), taintStrings(with.Taints)
+		of.tainted, of.untainted = minus(gets, had), minus(had, gets)
 	}
-	if own > 0 {
-		p.nodes++
+	own := len(with.SetAnnotations) + len(with.RemoveAnnotations) - len(without.SetAnnotations) - len(without.RemoveAnnotations)
+	of.counts = own+len(of.set)+len(of.removed)+len(of.tainted)+len(of.untainted) > 0
+	if !of.counts && len(of.evicting) == 0 { // nearly all nodes of a large cluster
+		return nil
 	}
+	return of
 }
 
-// evict notes the taints that would delete running pods of the node.
-func (p *preview) evict(without, with *membership.Plan, node *corev1.Node) {
-	for _, taint := range with.Taints {
-		if taint.Effect == corev1.TaintEffectNoExecute && !hasTaint(node.Spec.Taints, taint) && !hasTaint(without.Taints, taint) {
-			p.evicting[node.Name] = append(p.evicting[node.Name], nodesv1.Taint{Key: taint.Key, Value: taint.Value, Effect: taint.Effect})
+// minus returns what is in all and not in some.
+func minus(all, some map[string]bool) []string {
+	var list []string
+	for text := range all {
+		if !some[text] {
+			list = append(list, text)
 		}
 	}
+	return list
+}
+
+// evictingBy returns the taints that would delete running pods of the node.
+func evictingBy(without, with *membership.Plan, node *corev1.Node) []nodesv1.Taint {
+	var taints []nodesv1.Taint
+	for _, taint := range with.Taints {
+		if taint.Effect == corev1.TaintEffectNoExecute && !hasTaint(node.Spec.Taints, taint) && !hasTaint(without.Taints, taint) {
+			taints = append(taints, nodesv1.Taint{Key: taint.Key, Value: taint.Value, Effect: taint.Effect})
+		}
+	}
+	return taints
 }
 
 // report returns what the status shows.
