@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/digitalocean/go-libvirt"
 
@@ -56,6 +57,10 @@ func (d *driver) createNew(ctx context.Context, spec machine.Spec) error {
 	if err != nil {
 		return err
 	}
+	holders, err := d.holders(ctx, slices.DeleteFunc(slices.Clone(guest), func(g guestDisk) bool { return g.role != "" })) // the others are there
+	if err != nil {
+		return err
+	}
 	// What has begun goes on also for a caller that has gone, who would not find the domain yet, and remove its disks.
 	settling, cancel := machine.Settle(ctx)
 	defer cancel()
@@ -71,7 +76,7 @@ func (d *driver) createNew(ctx context.Context, spec machine.Spec) error {
 		if err != nil {
 			return err
 		}
-		made, disks, err := d.connect(ctx, api, pool, there, spec, host, guest)
+		made, disks, err := d.connect(ctx, api, pool, holders, there, spec, host, guest)
 		if err != nil {
 			return err
 		}
@@ -106,8 +111,8 @@ func undo(api *libvirt.Libvirt, id machine.Identity, failure error, restore func
 }
 
 // connect returns the record of a new machine and its disks, which Prepare has created or another owner provides.
-func (d *driver) connect(ctx context.Context, api *libvirt.Libvirt, pool libvirt.StoragePool, there inventory, spec machine.Spec, host hostFacts,
-	guest []guestDisk,
+func (d *driver) connect(ctx context.Context, api *libvirt.Libvirt, pool libvirt.StoragePool, holders []found, there inventory, spec machine.Spec,
+	host hostFacts, guest []guestDisk,
 ) (record, []disk, error) {
 	made := recordOf(spec)
 	disks := make([]disk, 0, len(guest))
@@ -115,7 +120,7 @@ func (d *driver) connect(ctx context.Context, api *libvirt.Libvirt, pool libvirt
 		var source attachment
 		var err error
 		if g.role == "" {
-			source, err = d.endpoint.findDisk(ctx, api, pool, g)
+			source, err = d.endpoint.findDisk(ctx, api, pool, holders, g)
 		} else {
 			source, err = there.attach(pool, g)
 			made.Volumes = append(made.Volumes, volume{Pool: pool.Name, Name: source.volume})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,4 +133,59 @@ func wantHeard(t *testing.T, events <-chan machine.Event, id machine.Identity) {
 			t.Fatalf("there was no event of machine %q", id.UID)
 		}
 	}
+}
+
+// Whether the guest of a domain that hung writes to an image was asked for as long as preparing may take, on the connection that starts and stops guests: each
+// new machine left one more question without an answer there, of the few that a daemon serves.
+func TestDomainThatHangsKeepsNewMachinesWaiting(t *testing.T) {
+	t.Parallel()
+	driver, hangs, other := newHanging(t)
+	spec := newcomer()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	const machines = 6 // More than the calls that a daemon serves at a time.
+	ended := make(chan error, machines)
+	for range machines {
+		go func() { ended <- driver.Prepare(ctx, spec) }()
+	}
+	want := fmt.Sprintf("domain %q does not answer", "default-web-"+hangs.UID[:8])
+	for range machines {
+		if err := <-ended; !errors.Is(err, machine.ErrBusy) || !strings.Contains(err.Error(), want) {
+			t.Errorf("Prepare returned %v, want: %s", err, want)
+		}
+	}
+	wantSuccess(t, "Stop of the other machine", driver.Stop(ctx, other, machine.PowerOff{Mode: machine.Hard}))
+}
+
+// Creating a machine asked the same for a disk of another owner, and went on to do so when its caller had gone.
+func TestDomainThatHangsKeepsAMachineFromBeingCreated(t *testing.T) {
+	t.Parallel()
+	driver, _, _, _, hang := newPair(t)
+	spec := newcomer()
+	wantSuccess(t, "Prepare", driver.Prepare(t.Context(), spec))
+	hang()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	_, err := driver.Create(ctx, spec)
+	wantError(t, "Create", err, machine.ErrBusy)
+}
+
+// A machine that names nothing of the host has nothing to ask.
+func TestDomainThatHangsIsNotInTheWayOfOwnDisks(t *testing.T) {
+	t.Parallel()
+	driver, _, _ := newHanging(t)
+	spec := newcomer()
+	spec.Image, spec.Disks = machine.Image{}, spec.Disks[:1]
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	wantSuccess(t, "Prepare", driver.Prepare(ctx, spec))
+	_, err := driver.Create(ctx, spec)
+	wantSuccess(t, "Create", err)
+}
+
+// newcomer returns a third machine.
+func newcomer() machine.Spec {
+	id := identity()
+	id.UID, id.Name = "0f9a63b2-3333-4333-8444-555566667777", "new"
+	return specOf(id)
 }

@@ -40,6 +40,14 @@ type guestDisk struct {
 	kept bool
 }
 
+// isDevice reports whether the disk is a device of the host.
+func (g guestDisk) isDevice() bool { return strings.HasPrefix(path.Clean(g.source), "/dev/") }
+
+// namesVolume reports whether the disk is, or has yet to be copied from, a volume that the spec names, and that another guest may hold.
+func (g guestDisk) namesVolume() bool {
+	return g.source != "" && !g.isDevice() || g.image != "" && !g.kept
+}
+
 // disksOf returns the disks of a machine in the guest's order: the root disk, those that the spec lists, the seed.
 func disksOf(spec machine.Spec) ([]guestDisk, error) {
 	var out []guestDisk

@@ -78,12 +78,9 @@ func (d *driver) machines(
 	if installation == "" {
 		return nil, nil, nil
 	}
-	domains, err := call(ctx, d.looking, func(api *libvirt.Libvirt) ([]libvirt.Domain, error) {
-		domains, _, err := api.ConnectListAllDomains(1, which)
-		return domains, err
-	})
+	domains, err := d.domains(ctx, which)
 	if err != nil {
-		return nil, nil, explain(ctx, "list domains", err)
+		return nil, nil, err
 	}
 	out = make([]found, 0, len(domains))
 	for _, dom := range domains {
@@ -100,6 +97,42 @@ func (d *driver) machines(
 	}
 	slices.SortFunc(out, func(a, b found) int { return strings.Compare(a.record().UID, b.record().UID) })
 	return out, silent, nil
+}
+
+// holders returns all domains if one of the disks is a volume that their guests may hold, or write to. ErrBusy if libvirt does not tell of one in time: on the
+// connection that starts and stops guests, nobody must wait for it.
+func (d *driver) holders(ctx context.Context, guest []guestDisk) ([]found, error) {
+	if !slices.ContainsFunc(guest, guestDisk.namesVolume) {
+		return nil, nil
+	}
+	domains, err := d.domains(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]found, 0, len(domains))
+	for _, dom := range domains {
+		f, late, err := machine.Briefly(ctx, func(ctx context.Context) (found, error) { return d.look(ctx, dom) })
+		switch {
+		case late:
+			return nil, fmt.Errorf("%w: domain %q does not answer, so that nobody knows whether its guest writes to what the spec names: repair or end it",
+				machine.ErrBusy, dom.Name)
+		case errors.Is(err, machine.ErrNotFound):
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// domains lists the domains of the host.
+func (d *driver) domains(ctx context.Context, which libvirt.ConnectListAllDomainsFlags) ([]libvirt.Domain, error) {
+	domains, err := call(ctx, d.looking, func(api *libvirt.Libvirt) ([]libvirt.Domain, error) {
+		domains, _, err := api.ConnectListAllDomains(1, which)
+		return domains, err
+	})
+	return domains, explain(ctx, "list domains", err)
 }
 
 // find returns the domain of the machine, ErrNotFound if there is none or if it belongs to another installation.

@@ -37,12 +37,16 @@ func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 	if err != nil {
 		return fmt.Errorf("cannot %s: %w", what, err)
 	}
+	holders, err := d.holders(ctx, guest)
+	if err != nil {
+		return explain(ctx, what, err)
+	}
 	work, err := call(ctx, d.acting, func(api *libvirt.Libvirt) ([]build, error) {
 		pool, err := d.poolFor(api, guest)
 		if err != nil {
 			return nil, err
 		}
-		return d.planBuilds(ctx, api, pool, spec, guest)
+		return d.planBuilds(ctx, api, pool, holders, spec, guest)
 	})
 	if err == nil && len(work) > 0 {
 		err = d.buildAll(ctx, work)
@@ -51,7 +55,9 @@ func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 }
 
 // planBuilds returns the disks that have to be made, and refuses names that objects cannot use before anything is made.
-func (d *driver) planBuilds(ctx context.Context, api *libvirt.Libvirt, pool libvirt.StoragePool, spec machine.Spec, guest []guestDisk) ([]build, error) {
+func (d *driver) planBuilds(
+	ctx context.Context, api *libvirt.Libvirt, pool libvirt.StoragePool, holders []found, spec machine.Spec, guest []guestDisk,
+) ([]build, error) {
 	if err := d.endpoint.checkBootFiles(api, pool, spec.Boot); err != nil {
 		return nil, err
 	}
@@ -70,12 +76,12 @@ func (d *driver) planBuilds(ctx context.Context, api *libvirt.Libvirt, pool libv
 	var out []build
 	for _, g := range guest {
 		if g.role == "" {
-			if _, err := d.endpoint.findDisk(ctx, api, pool, g); err != nil {
+			if _, err := d.endpoint.findDisk(ctx, api, pool, holders, g); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		b, err := d.planBuild(ctx, api, pool, there, g)
+		b, err := d.planBuild(ctx, api, pool, holders, there, g)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +94,9 @@ func (d *driver) planBuilds(ctx context.Context, api *libvirt.Libvirt, pool libv
 }
 
 // planBuild returns how to make a disk, nil if there is nothing to do.
-func (d *driver) planBuild(ctx context.Context, api *libvirt.Libvirt, pool libvirt.StoragePool, there inventory, g guestDisk) (*build, error) {
+func (d *driver) planBuild(
+	ctx context.Context, api *libvirt.Libvirt, pool libvirt.StoragePool, holders []found, there inventory, g guestDisk,
+) (*build, error) {
 	used, err := there.used(g)
 	if err != nil {
 		return nil, err
@@ -101,7 +109,7 @@ func (d *driver) planBuild(ctx context.Context, api *libvirt.Libvirt, pool libvi
 	}
 	b := build{pool: pool, volume: there.prefix + g.role, format: formatRaw, bytes: g.bytes, content: g.content}
 	if g.image != "" {
-		if b.image, err = d.endpoint.findImage(ctx, api, pool, g.image); err != nil {
+		if b.image, err = d.endpoint.findImage(ctx, api, pool, holders, g.image); err != nil {
 			return nil, err
 		}
 		if g.bytes != 0 && g.bytes < b.image.bytes {

@@ -9,7 +9,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/digitalocean/go-libvirt"
@@ -34,11 +33,11 @@ type attachment struct {
 
 // findImage finds the image that an object names. Disks of machines are refused, and so is an image that refers to other files: libvirt would read
 // them as root.
-func (e endpoint) findImage(ctx context.Context, api *libvirt.Libvirt, made libvirt.StoragePool, name string) (image, error) {
+func (e endpoint) findImage(ctx context.Context, api *libvirt.Libvirt, made libvirt.StoragePool, holders []found, name string) (image, error) {
 	if err := e.allowsImage(name); err != nil {
 		return image{}, err
 	}
-	vol, file, err := e.find(api, made, name, false)
+	vol, file, err := e.find(api, made, holders, name, false)
 	if err != nil {
 		return image{}, fmt.Errorf("cannot find image %q: %w", name, err)
 	}
@@ -54,7 +53,7 @@ func (e endpoint) findImage(ctx context.Context, api *libvirt.Libvirt, made libv
 
 // findDisk finds the disk that an object names: a shared disk, or an image if it is only read. Guests write to shared disks, so the
 // format cannot be detected from their content: they are raw.
-func (e endpoint) findDisk(ctx context.Context, api *libvirt.Libvirt, made libvirt.StoragePool, g guestDisk) (attachment, error) {
+func (e endpoint) findDisk(ctx context.Context, api *libvirt.Libvirt, made libvirt.StoragePool, holders []found, g guestDisk) (attachment, error) {
 	shared := e.allowsDisk(g.source)
 	if shared != nil && !g.readOnly {
 		return attachment{}, shared
@@ -62,17 +61,17 @@ func (e endpoint) findDisk(ctx context.Context, api *libvirt.Libvirt, made libvi
 	if shared != nil && e.allowsImage(g.source) != nil {
 		return attachment{}, shared
 	}
-	if clean := path.Clean(g.source); strings.HasPrefix(clean, "/dev/") {
+	if clean := path.Clean(g.source); g.isDevice() {
 		if err := refuseMade(api, made, clean); err != nil {
 			return attachment{}, err
 		}
 		return attachment{device: clean, format: formatRaw}, nil
 	}
 	if shared != nil {
-		found, err := e.findImage(ctx, api, made, g.source)
+		found, err := e.findImage(ctx, api, made, holders, g.source)
 		return attachment{pool: found.vol.Pool, volume: found.vol.Name, format: found.format}, err
 	}
-	vol, _, err := e.find(api, made, g.source, true)
+	vol, _, err := e.find(api, made, holders, g.source, true)
 	if err != nil {
 		return attachment{}, fmt.Errorf("cannot find disk %q: %w", g.source, err)
 	}
@@ -96,7 +95,9 @@ func (e endpoint) checkBootFiles(api *libvirt.Libvirt, made libvirt.StoragePool,
 }
 
 // find finds a volume and its path, and refuses it if it belongs to a machine or, unless it is shared, if a guest writes to it.
-func (e endpoint) find(api *libvirt.Libvirt, made libvirt.StoragePool, name string, shared bool) (libvirt.StorageVol, string, error) {
+func (e endpoint) find(
+	api *libvirt.Libvirt, made libvirt.StoragePool, holders []found, name string, shared bool,
+) (libvirt.StorageVol, string, error) {
 	vol, err := findVolume(api, name)
 	if err != nil {
 		return vol, "", err
@@ -111,7 +112,7 @@ func (e endpoint) find(api *libvirt.Libvirt, made libvirt.StoragePool, name stri
 	if err := refuseMade(api, made, file); err != nil {
 		return vol, "", err
 	}
-	return vol, file, refuseHeld(api, vol, file, shared)
+	return vol, file, refuseHeld(holders, vol, file, shared)
 }
 
 // ownName matches the names of volumes that were made for machines, of any installation.
@@ -137,24 +138,10 @@ func refuseMade(api *libvirt.Libvirt, made libvirt.StoragePool, file string) err
 }
 
 // refuseHeld refuses a volume that the metadata of a domain lists as made for a machine, and, unless it is shared, one that a guest writes to.
-func refuseHeld(api *libvirt.Libvirt, vol libvirt.StorageVol, file string, shared bool) error {
-	domains, _, err := api.ConnectListAllDomains(1, 0)
-	if err != nil {
-		return err
-	}
-	for _, dom := range domains {
-		text, err := api.DomainGetXMLDesc(dom, 0)
-		if is(err, libvirt.ErrNoDomain) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		d, err := describe(text)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(d.Metadata.Record.Volumes, volume{Pool: vol.Pool, Name: vol.Name}) {
+func refuseHeld(holders []found, vol libvirt.StorageVol, file string, shared bool) error {
+	for i := range holders {
+		d := &holders[i]
+		if slices.Contains(d.record().Volumes, volume{Pool: vol.Pool, Name: vol.Name}) {
 			return errMade(vol.Pool + "/" + vol.Name)
 		}
 		if !shared && d.writesTo(vol, file) {

@@ -134,16 +134,24 @@ func (p *Proxy) serve(listener net.Listener) {
 	}
 }
 
-// copyCalls copies what a caller sends, message by message.
+// served is how many calls of one connection a daemon serves at a time: max_client_requests in its configuration.
+const served = 5
+
+// copyCalls copies what a caller sends, message by message. Those that are never answered keep the later ones of their connection waiting, as a daemon does.
 func (p *Proxy) copyCalls(to io.Writer, from io.Reader) (int64, error) {
+	unanswered := 0
 	return p.copyMessages(to, from, func(procedure uint32, call io.Reader) (io.Reader, error) {
 		p.await(&p.holdCall, procedure)
 		text := p.swallows(procedure)
-		if text == nil {
+		if text == nil && unanswered < served {
 			return call, nil
 		}
 		whole, err := io.ReadAll(call)
-		if bytes.Contains(whole, text) {
+		switch {
+		case unanswered == served:
+			whole = nil
+		case text != nil && bytes.Contains(whole, text):
+			unanswered++
 			whole = nil
 		}
 		return bytes.NewReader(whole), err
