@@ -109,5 +109,5 @@ func check(spec machine.Spec) error {
 			return err
 		}
 	}
-	return nil
+	return checkLeast(spec.Resources)
 }

@@ -272,7 +272,10 @@ func TestSpecsThatNoHostCanRun(t *testing.T) {
 		"initrd alone": {func(s *machine.Spec) {
 			s.Boot, s.Image.Name = machine.Boot{Initrd: "/i"}, "a/b"
 		}, machine.ErrInvalid},
-		"a kernel here or there": {func(s *machine.Spec) { s.Boot.Kernel = "vmlinuz" }, machine.ErrInvalid},
+		"a kernel here or there":       {func(s *machine.Spec) { s.Boot.Kernel = "vmlinuz" }, machine.ErrInvalid},
+		"less memory than a guest has": {func(s *machine.Spec) { s.Resources.MemoryBytes = 512 << 10 }, machine.ErrInvalid},
+		"less CPU than a guest has":    {func(s *machine.Spec) { s.Resources.MilliCPU = 5 }, machine.ErrInvalid},
+		"a root disk below zero":       {func(s *machine.Spec) { s.Resources.RootDiskBytes = -1 }, machine.ErrInvalid},
 		"a network of no kind": {func(s *machine.Spec) {
 			s.Networks = []machine.Network{{Name: "a", Type: "tap"}}
 		}, machine.ErrInvalid},

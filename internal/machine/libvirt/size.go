@@ -51,8 +51,8 @@ func vcpusOf(milli int64) int64 { return (cmp.Or(milli, defaultMilliCPU) + 999) 
 // kibOf rounds bytes up to whole mebibytes, as QEMU would, and returns kibibytes.
 func kibOf(bytes int64) int64 { return (cmp.Or(bytes, defaultMemory) + 1<<20 - 1) >> 20 << 10 }
 
-// checkSize refuses sizes that no host, or not this one, can provide.
-func (h hostFacts) checkSize(size machine.Resources) error {
+// checkLeast refuses sizes that no host can provide.
+func checkLeast(size machine.Resources) error {
 	switch {
 	case size.MilliCPU < 0 || size.MilliCPU > 0 && size.MilliCPU < minMilliCPU:
 		return fmt.Errorf("%w: %dm of CPU is less than the minimum of %dm", machine.ErrInvalid,
@@ -61,6 +61,15 @@ func (h hostFacts) checkSize(size machine.Resources) error {
 		return fmt.Errorf("%w: %d bytes of memory are less than the minimum of a guest", machine.ErrInvalid, size.MemoryBytes)
 	case size.RootDiskBytes < 0:
 		return fmt.Errorf("%w: the size of its root disk is negative", machine.ErrInvalid)
+	}
+	return nil
+}
+
+// checkSize refuses sizes that no host, or not this one, can provide.
+func (h hostFacts) checkSize(size machine.Resources) error {
+	switch err := checkLeast(size); {
+	case err != nil:
+		return err
 	case vcpusOf(size.MilliCPU) > h.cpus:
 		return fmt.Errorf("%w: the host has %d CPUs, and the machine needs %d", machine.ErrNoCapacity, h.cpus, vcpusOf(size.MilliCPU))
 	case size.MemoryBytes > h.memoryBytes:
