@@ -103,6 +103,10 @@ func check(spec machine.Spec) error {
 		if file != "" && !path.IsAbs(file) {
 			return fmt.Errorf("%w: %.128q is not an absolute path of a file to boot", machine.ErrInvalid, file)
 		}
+		// QEMU follows a link before it goes back up, and so to another file than the one that was allowed.
+		if clean := path.Clean(file); file != "" && file != clean {
+			return fmt.Errorf("%w: %.128q is not a plain path of a file to boot: write %.128q", machine.ErrInvalid, file, clean)
+		}
 	}
 	for _, n := range spec.Networks {
 		if _, err := cardOf(spec.UID, n); err != nil {

@@ -273,6 +273,8 @@ func TestSpecsThatNoHostCanRun(t *testing.T) {
 			s.Boot, s.Image.Name = machine.Boot{Initrd: "/i"}, "a/b"
 		}, machine.ErrInvalid},
 		"a kernel here or there":       {func(s *machine.Spec) { s.Boot.Kernel = "vmlinuz" }, machine.ErrInvalid},
+		"a kernel by a crooked way":    {func(s *machine.Spec) { s.Boot.Kernel = "/srv/current/../k" }, machine.ErrInvalid},
+		"an initrd by a crooked way":   {func(s *machine.Spec) { s.Boot.Initrd = "/srv/current/../i" }, machine.ErrInvalid},
 		"less memory than a guest has": {func(s *machine.Spec) { s.Resources.MemoryBytes = 512 << 10 }, machine.ErrInvalid},
 		"less CPU than a guest has":    {func(s *machine.Spec) { s.Resources.MilliCPU = 5 }, machine.ErrInvalid},
 		"a root disk below zero":       {func(s *machine.Spec) { s.Resources.RootDiskBytes = -1 }, machine.ErrInvalid},
