@@ -6,6 +6,7 @@ package libvirt
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -189,11 +190,11 @@ func (o *output) size() (int64, error) {
 
 // isOff reports whether nothing more can come. A domain that is gone is off.
 func (o *output) isOff() (bool, error) {
-	f, err := call(o.ctx, o.driver.looking, func(api *libvirt.Libvirt) (found, error) { return lookAt(api, o.dom) })
-	if is(err, libvirt.ErrNoDomain) {
+	f, err := o.driver.look(o.ctx, o.dom)
+	if errors.Is(err, machine.ErrNotFound) {
 		return true, nil
 	}
-	return !f.active(), explain(o.ctx, fmt.Sprintf("look at domain %q", o.dom.Name), err)
+	return !f.active(), err
 }
 
 // Close implements io.Closer.

@@ -4,11 +4,13 @@
 package libvirt_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
@@ -43,4 +45,33 @@ func TestOutputIsReadAgainWhenItsStreamEndsEarly(t *testing.T) {
 	if string(got) != text {
 		t.Errorf("%d bytes were read of %d", len(got), len(text))
 	}
+}
+
+// Each who followed the output of a guest whose domain hung took one of the few calls that a daemon serves at a time, until nobody could look at the others.
+func TestFollowersOfADomainThatHangsCutOffOthers(t *testing.T) {
+	t.Parallel()
+	s, way := newStorageBehindProxy(t)
+	hangs, other := s.diskSpec("hangs"), s.diskSpec("other")
+	other.UID = "bbbbbbbb-bbbb-4ccc-8ddd-eeeeeeeeeeee"
+	for _, spec := range []machine.Spec{hangs, other} {
+		wantSuccess(t, "Create", s.ensure(t, spec))
+	}
+	followers := make([]io.ReadCloser, 5) // as many calls as a daemon serves at a time
+	for i := range followers {
+		var err error
+		followers[i], err = s.driver.Output(t.Context(), hangs.Identity, machine.OutputOptions{Tail: -1, Follow: true})
+		wantSuccess(t, "Output", err)
+	}
+	dom := domainOf(t, s.api, hangs.Identity)
+	way.Swallow(procedureDescribe, dom.UUID[:])
+	for _, follower := range followers {
+		time.AfterFunc(200*time.Millisecond, func() { _ = follower.Close() })
+		if _, err := follower.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
+			t.Errorf("reading output returned %v, want that it was waited until its end", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := s.driver.Get(ctx, other.Identity)
+	wantSuccess(t, "Get of the other machine", err)
 }
