@@ -331,22 +331,45 @@ func TestPausedMachineIsStartedStoppedAndDeleted(t *testing.T) {
 func TestSoftStopSendsTheSignalOfTheImage(t *testing.T) {
 	t.Parallel()
 	_, driver, api := shared(t)
+	spec := specOf(newIdentity())
+	spec.Image.Name = stoppedBy(t, api, "SIGWINCH")
+	run(t, driver, spec)
+	err := driver.Stop(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: 50 * time.Millisecond})
+	if !errors.Is(err, machine.ErrBusy) || !strings.Contains(err.Error(), "SIGWINCH") {
+		t.Errorf("Stop returned %v, want %v because of SIGWINCH", err, machine.ErrBusy)
+	}
+}
+
+// An image named a signal that the engine does not know: its container could be neither stopped, nor replaced or deleted.
+func TestContainerWhoseStopSignalIsUnknownCannotBeStopped(t *testing.T) {
+	t.Parallel()
+	_, driver, api := shared(t)
+	spec := specOf(newIdentity())
+	spec.Image.Name = stoppedBy(t, api, "SIGHALT")
+	run(t, driver, spec)
+	err := driver.Stop(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: patience})
+	if !errors.Is(err, machine.ErrInvalid) || !strings.Contains(err.Error(), "SIGHALT") {
+		t.Errorf("Stop without SIGKILL returned %v, want %v because of SIGHALT", err, machine.ErrInvalid)
+	}
+	if err := driver.Stop(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: patience}); err != nil {
+		t.Errorf("Stop returned %v, want that it stops", err)
+	}
+}
+
+// stoppedBy returns the name of an image that wants to be stopped by a signal.
+func stoppedBy(t *testing.T, api *client.Client, signal string) string {
+	t.Helper()
 	made, err := api.ContainerCreate(t.Context(), client.ContainerCreateOptions{Config: &container.Config{Image: dockertest.Image}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { removeForeign(t, api, made.ID) })
-	config := &container.Config{Entrypoint: []string{"/guest"}, StopSignal: "SIGWINCH"}
-	if _, err := api.ContainerCommit(t.Context(), made.ID, client.ContainerCommitOptions{Reference: "deaf:1", Config: config}); err != nil {
+	name := strings.ToLower(signal) + ":1"
+	config := &container.Config{Entrypoint: []string{"/guest"}, StopSignal: signal}
+	if _, err := api.ContainerCommit(t.Context(), made.ID, client.ContainerCommitOptions{Reference: name, Config: config}); err != nil {
 		t.Fatal(err)
 	}
-	spec := specOf(newIdentity())
-	spec.Image.Name = "deaf:1"
-	run(t, driver, spec)
-	err = driver.Stop(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: 50 * time.Millisecond})
-	if !errors.Is(err, machine.ErrBusy) || !strings.Contains(err.Error(), "SIGWINCH") {
-		t.Errorf("Stop returned %v, want %v because of SIGWINCH", err, machine.ErrBusy)
-	}
+	return name
 }
 
 func TestLabelsAndEnvironment(t *testing.T) {
