@@ -59,9 +59,10 @@ type Lifecycle[T status.Object, S any] struct {
 	Underway []string
 	// Wrote runs after the status has been written and the events have been recorded. It may be nil.
 	Wrote func(scope S)
-	// Forget drops what is kept in memory about an object that is gone or has been let go. It may be nil.
+	// Forget drops what is kept in memory about an object that is gone or has been let go, also if another one has its name already. It may be nil.
 	Forget func(ctx context.Context, key client.ObjectKey) error
 
+	met       uids
 	released  uids
 	confirmed uids
 	behind    Times
@@ -83,6 +84,9 @@ func (l *Lifecycle[T, S]) Reconcile(ctx context.Context, request reconcile.Reque
 		return reconcile.Result{}, err
 	case l.ended(object):
 		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
+	}
+	if err := l.meet(ctx, object); err != nil {
+		return reconcile.Result{}, err
 	}
 	if l.holds(object) || !status.Unwritten(object.GetConditions()) { // somebody has worked on it
 		if there, err := l.Confirm(ctx, object); err != nil {
@@ -227,10 +231,24 @@ func (l *Lifecycle[T, S]) announce(pass *Pass[T]) []event.Event {
 	return list
 }
 
+// meet drops what is kept of an object that has ended, and whose name another one got before a pass could see that.
+func (l *Lifecycle[T, S]) meet(ctx context.Context, object T) error {
+	if l.met.hasOther(object) {
+		if err := l.forget(ctx, client.ObjectKeyFromObject(object)); err != nil {
+			return err
+		}
+	}
+	l.met.add(object)
+	return nil
+}
+
 func (l *Lifecycle[T, S]) forget(ctx context.Context, key client.ObjectKey) error {
 	l.pace.drop(key)
-	if l.Forget == nil {
-		return nil
+	if l.Forget != nil {
+		if err := l.Forget(ctx, key); err != nil {
+			return err
+		}
 	}
-	return l.Forget(ctx, key)
+	l.met.drop(key)
+	return nil
 }

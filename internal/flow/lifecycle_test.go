@@ -258,6 +258,30 @@ func (f *frozen) Get(_ context.Context, _ client.ObjectKey, object client.Object
 	return nil
 }
 
+// An object that was deleted and created anew before the next pass got what was kept of the one before.
+func TestASuccessorInheritsNothing(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.pass()
+	s.podSet.Finalizers = nil
+	if err := s.Client.Update(t.Context(), s.podSet); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Live.Delete(t.Context(), s.podSet); err != nil {
+		t.Fatal(err)
+	}
+	s.podSet = &appsv1alpha1.PodSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.podSet.Namespace, Name: s.podSet.Name}, Spec: appsv1alpha1.PodSetSpec{Size: 1},
+	}
+	s.Create(t, s.podSet)
+	for range 2 {
+		s.pass()
+	}
+	if s.forgotten != 1 {
+		t.Errorf("what is kept was dropped %d times, want once", s.forgotten)
+	}
+}
+
 func TestEventsWaitForTheStatus(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -120,6 +120,14 @@ func (r *uids) has(object client.Object) bool {
 	return ok && uid == object.GetUID()
 }
 
+// hasOther reports whether another object of that name was added.
+func (r *uids) hasOther(object client.Object) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	uid, ok := r.all[client.ObjectKeyFromObject(object)]
+	return ok && uid != object.GetUID()
+}
+
 func (r *uids) drop(key client.ObjectKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

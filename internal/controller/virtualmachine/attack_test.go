@@ -107,6 +107,21 @@ func TestAttackRetainedMachinesAreNotCounted(t *testing.T) {
 	s.want(vm, active, "Ready=True/Ready")
 }
 
+// An editor took the finalizer away and created the name anew before the next pass: what the machine took, which was still there, was that of its successor.
+func TestAttackASuccessorTakesTheRoomOfItsMachine(t *testing.T) {
+	s := newLimitedStage(t)
+	first := s.machine(named("default", "one"), cpus("4"))
+	testkit.Edit(t, s.Harness, first, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Finalizers = nil })
+	if err := s.Live.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	second := s.machine(named("default", "one"), cpus("4"))
+	s.want(second, waiting, "Ready=False/NoCapacity")
+	if s.count("a") != 1 {
+		t.Errorf("there are %d machines, want 1", s.count("a"))
+	}
+}
+
 // An editor let thousands of machines stay, until the list of them was too large to be written, also for others.
 func TestAttackTheListOfRetainedMachinesIsFilled(t *testing.T) {
 	s := newStage(t, simulated.Script{})
