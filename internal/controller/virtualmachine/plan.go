@@ -70,11 +70,11 @@ func plan(vm *cloudnativev1alpha1.VirtualMachine, seen observation, now time.Tim
 	return p.decision
 }
 
-// follow waits for a running operation. To fetch an image or to turn a machine off may take long: such a step is canceled if the spec
-// has changed since, and the next pass decides again.
+// follow waits for a running operation. To fetch an image or to turn a machine off, as a replacement does, may take long: such a step is canceled if the
+// spec has changed since, and the next pass decides again.
 func (p *planner) follow() {
 	op := p.seen.op
-	patient := op.At == operation.Prepare || op.At == operation.Stop
+	patient := op.At == operation.Prepare || op.At == operation.Stop || op.At == operation.Replace
 	p.cancel = patient && op.Generation != p.vm.Generation && !op.Canceled
 	p.under(op.Operation, op.At)
 }

@@ -199,6 +199,7 @@ func TestPlan(t *testing.T) {
 		"a guest of another image waits": {seen: []func(*observation){other, guest}, want: planned{Phase: "Active"}},
 		"an operation is waited for":     {seen: []func(*observation){goes(1, operation.Prepare)}, want: planned{Phase: "Creating", Reason: "Provisioning"}},
 		"an outdated pull is given up":   {seen: []func(*observation){goes(0, operation.Prepare)}, want: planned{Phase: "Creating", Reason: "Provisioning", Canceled: true}},
+		"so is an outdated replacement":  {seen: []func(*observation){goes(0, operation.Replace)}, want: planned{Phase: "Creating", Reason: "Provisioning", Canceled: true}},
 		"an outdated creation goes on":   {seen: []func(*observation){goes(0, operation.Create)}, want: planned{Phase: "Creating", Reason: "Provisioning"}},
 		"a start that failed is counted": {seen: []func(*observation){state(machine.StateCreated), ended("Starting", errors.New("no"), operation.Start)}, want: planned{Phase: "Failed", Reason: "StartFailed"}},
 		"a start that was ended is not": {

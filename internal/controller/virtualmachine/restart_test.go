@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/machine"
@@ -290,6 +291,28 @@ func TestStopThatIsGivenUpComesLater(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A change that was taken back did not end the replacement that it had begun, which waited for as long as the machine's grace for a program that ignores its stop,
+// and then replaced the machine by one that nobody wanted any more. That program can still obey later.
+func TestReplacementThatIsTakenBackGoesOn(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	vm := s.machine(runs(cloudnativev1alpha1.RunOnce), func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Spec.UpdatePolicy = cloudnativev1alpha1.UpdateRestart
+	})
+	s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallReplace, Hang: true, Times: 1})
+	testkit.Edit(t, s.Harness, vm, image("nginx"))
+	s.pass(vm)
+	testkit.Eventually(t, "the replacement has begun", func() bool {
+		op := s.operations.Look(client.ObjectKeyFromObject(vm), vm.UID)
+		return op != nil && op.At == operation.Replace
+	})
+	s.edit(vm, image(""))
+	s.want(vm, active, "PowerSynced=True/Running")
+	s.step(20 * time.Second)
+	s.hosts["a"].Kill(identity(vm, "installation"))
+	s.settle(vm)
+	s.want(vm, active, "Ready=True/Ready")
 }
 
 // besideOthers is a host where something was made to replace each machine, and was left when a manager ended.

@@ -54,7 +54,7 @@ func (r *Reconciler) describe(pass *scope, outcome flow.Outcome) *status.Marks {
 // was started since has nothing to do with it.
 func (r *Reconciler) noteStop(key client.ObjectKey, op operation.Progress, now time.Time) {
 	switch {
-	case op.Canceled && op.At == operation.Stop:
+	case op.Canceled && (op.At == operation.Stop || op.At == operation.Replace):
 		r.givenUp.Set(key, now.Add(op.PowerOff.Grace+machine.Settling))
 	case op.Err == nil && op.Has(operation.Start):
 		r.givenUp.Drop(key)
