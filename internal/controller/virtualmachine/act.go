@@ -123,8 +123,7 @@ func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	if !pass.decision.release {
 		return flow.Done()
 	}
-	retain := pass.Object.Spec.DeletionPolicy == cloudnativev1alpha1.DeletionRetain && pass.seen.at.Host != ""
-	if retain {
+	if pass.decision.retain {
 		// The list comes first: a sweep that finds no object must find the machine there.
 		err := r.retained.Add(ctx, pass.Object, pass.seen.at)
 		if errors.Is(err, kube.ErrTooManyRetained) {
@@ -137,7 +136,7 @@ func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	if _, err := patch.RemoveFinalizers(ctx, r.client, pass.Object, cloudnativev1alpha1.Finalizer); err != nil {
 		return flow.Fail(err)
 	}
-	if !retain {
+	if !pass.decision.retain {
 		r.claims.drop(client.ObjectKeyFromObject(pass.Object))
 	}
 	pass.Release()

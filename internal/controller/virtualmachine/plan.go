@@ -23,6 +23,8 @@ type decision struct {
 	cancel bool
 	// release lets the object go: its machine is gone, or stays on purpose.
 	release bool
+	// retain says that its machine stays.
+	retain bool
 
 	// failure and trouble become status.startFailure and status.reason.
 	failure *cloudnativev1alpha1.StartFailure

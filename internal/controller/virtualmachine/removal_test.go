@@ -5,6 +5,7 @@ package virtualmachine
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -36,13 +37,15 @@ func TestPlanRemoval(t *testing.T) {
 			o.op.Steps, o.op.At, o.op.Done, o.op.Err = []operation.Step{operation.Remove}, operation.Remove, true, err
 		}
 	}
+	none := func(o *observation) { o.found = nil }
+	silent := func(o *observation) { o.looked, o.found = false, nil }
 	away := func(o *observation) {
 		o.hostProblem = unreachable(&cloudnativev1alpha1.VirtualMachine{}, *o, machine.ErrUnreachable)
 	}
 	type removal struct {
-		Released, Canceled bool
-		Steps              []operation.Step
-		Reason             string
+		Released, Retained, Canceled bool
+		Steps                        []operation.Step
+		Reason                       string
 	}
 	cases := map[string]struct {
 		vm   []vmEdit
@@ -51,7 +54,7 @@ func TestPlanRemoval(t *testing.T) {
 	}{
 		"a machine is removed first": {want: removal{Steps: []operation.Step{operation.Remove}, Reason: "Deleting"}},
 		"so is what may be left of one that is gone": {
-			seen: []func(*observation){func(o *observation) { o.found = nil }},
+			seen: []func(*observation){none},
 			want: removal{Steps: []operation.Step{operation.Remove}, Reason: "Deleting"},
 		},
 		"an object that never had a host is released": {
@@ -67,7 +70,7 @@ func TestPlanRemoval(t *testing.T) {
 			seen: []func(*observation){away}, want: removal{Reason: "DriverUnreachable"},
 		},
 		"a machine that is retained needs no host": {
-			vm: []vmEdit{retain}, seen: []func(*observation){away}, want: removal{Released: true},
+			vm: []vmEdit{retain}, seen: []func(*observation){away, silent}, want: removal{Released: true, Retained: true},
 		},
 		"a removal that is running is waited for": {
 			seen: []func(*observation){runs("Deleting", 1)}, want: removal{Reason: "Deleting"},
@@ -76,8 +79,31 @@ func TestPlanRemoval(t *testing.T) {
 			seen: []func(*observation){runs("Deleting", 0)}, want: removal{Reason: "Deleting", Canceled: true},
 		},
 		"a removal of a machine that is to be retained is canceled": {
-			vm: []vmEdit{retain}, seen: []func(*observation){runs("Deleting", 1)}, want: removal{Reason: "Deleting", Canceled: true},
+			vm: []vmEdit{retain}, seen: []func(*observation){runs("Deleting", 0)}, want: removal{Reason: "Deleting", Canceled: true},
 		},
+		"what was prepared for a machine that was never made is removed": {
+			vm: []vmEdit{retain}, seen: []func(*observation){none}, want: removal{Steps: []operation.Step{operation.Remove}, Reason: "Deleting"},
+		},
+		"that is waited for": {
+			vm: []vmEdit{retain}, seen: []func(*observation){runs("Deleting", 1)}, want: removal{Reason: "Deleting"},
+		},
+		"and nothing stays of it": {
+			vm: []vmEdit{retain}, seen: []func(*observation){none, ended("Deleting", nil)}, want: removal{Released: true},
+		},
+		"if that fails, what was prepared stays": {
+			vm: []vmEdit{retain}, seen: []func(*observation){none, ended("Deleting", machine.ErrBusy)}, want: removal{Released: true, Retained: true},
+		},
+		"a machine that has disappeared may come back": {
+			vm: []vmEdit{retain, func(vm *cloudnativev1alpha1.VirtualMachine) {
+				vm.Status.Server = &cloudnativev1alpha1.Server{ID: "1"}
+			}}, seen: []func(*observation){none}, want: removal{Released: true, Retained: true},
+		},
+		"disks that were recorded stay": {
+			vm: []vmEdit{retain, func(vm *cloudnativev1alpha1.VirtualMachine) {
+				vm.Status.Disks = []cloudnativev1alpha1.MadeDisk{{Name: "root"}}
+			}}, seen: []func(*observation){none}, want: removal{Released: true, Retained: true},
+		},
+		"a machine that is there stays": {vm: []vmEdit{retain}, want: removal{Released: true, Retained: true}},
 		"any other operation is canceled": {
 			seen: []func(*observation){runs("Provisioning", 1)}, want: removal{Reason: "Provisioning", Canceled: true},
 		},
@@ -88,7 +114,7 @@ func TestPlanRemoval(t *testing.T) {
 			vm := aMachine(tc.vm...)
 			vm.DeletionTimestamp = new(metav1.NewTime(noon))
 			d := planRemoval(vm, sees(vm, tc.seen...), noon)
-			got := removal{Released: d.release, Canceled: d.cancel, Reason: d.outcome.Reason()}
+			got := removal{Released: d.release, Retained: d.retain, Canceled: d.cancel, Reason: d.outcome.Reason()}
 			if d.next != nil {
 				got.Steps = d.next.Steps
 			}
@@ -113,6 +139,21 @@ func TestAimNeverPassesTheTime(t *testing.T) {
 		if late := longest - wait; late > time.Second {
 			t.Errorf("a pass that is due in %s comes up to %s late", wait, late)
 		}
+	}
+}
+
+// With Retain, a machine that could not be made left its disks for good, was said to stay, and took a place among those that do.
+func TestMachineThatWasNeverMadeIsRetained(t *testing.T) {
+	s := newStage(t, simulated.Script{Faults: []simulated.Fault{{Call: simulated.CallCreate, Err: machine.ErrInvalid}}})
+	vm := s.machine(retain)
+	s.want(vm, failing, "Ready=False/InvalidSpec")
+	s.fillRetained()
+	s.remove(vm)
+	if !s.gone(vm) {
+		t.Errorf("the object is there: %+v", vm.Status)
+	}
+	if slices.Contains(s.Events.Reasons(), cloudnativev1alpha1.ReasonRetained) {
+		t.Error("an event says that the machine stays")
 	}
 }
 
