@@ -734,6 +734,10 @@ func TestDeletionWaitsForTheHostUnlessTheMachineStays(t *testing.T) {
 		t.Fatal("the object is gone and its machine is not")
 	}
 	s.want(vm, terminating, "Ready=False/DriverUnreachable")
+	ready := apimeta.FindStatusCondition(vm.Status.Conditions, status.Ready).Message
+	if want := "Set spec.deletionPolicy to Retain to delete the VirtualMachine and leave its machine as it is"; !strings.HasSuffix(ready, want) {
+		t.Errorf("Ready says %q, want the way out at its end: %s", ready, want)
+	}
 	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
 		vm.Spec.DeletionPolicy = cloudnativev1alpha1.DeletionRetain
 	})

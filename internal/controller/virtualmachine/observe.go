@@ -101,7 +101,7 @@ func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.Virtual
 			// The object was reconciled before, so its machine may be on this host.
 			silent = kube.Placement{Driver: state.Host.Driver, Host: state.Host.Name}
 			problem = new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf(
-				"host %q to tell whether it has the machine: %v", state.Host.Name, err), recheckPlace))
+				"host %q to tell whether it has the machine: %v%s", state.Host.Name, err, wayOut(vm)), recheckPlace))
 		}
 	}
 	return silent, problem
@@ -178,7 +178,7 @@ func (r *Reconciler) host(vm *cloudnativev1alpha1.VirtualMachine, at kube.Placem
 	driver, ok := r.fleet.Driver(at.Host)
 	if !ok || r.drivers[at.Host] != at.Driver {
 		return nil, new(flow.Stall(cloudnativev1alpha1.ReasonHostNotConfigured, fmt.Errorf(
-			"the machine is on host %q with driver %s, which is not in the manager's configuration", at.Host, at.Driver)))
+			"the machine is on host %q with driver %s, which is not in the manager's configuration%s", at.Host, at.Driver, wayOut(vm))))
 	}
 	otherHost := vm.Spec.Host != "" && vm.Spec.Host != at.Host
 	otherDriver := vm.Spec.Driver != "" && string(vm.Spec.Driver) != at.Driver
@@ -224,7 +224,15 @@ func unreachable(vm *cloudnativev1alpha1.VirtualMachine, seen observation, err e
 	if seen.tentative && vm.Spec.Host == "" {
 		text, again = text+", or another host that can take the machine", recheckPlace
 	}
-	return new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf("%s: %v", text, err), again))
+	return new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf("%s: %v%s", text, err, wayOut(vm)), again))
+}
+
+// wayOut tells how an object that is being deleted need not wait for its host. Empty if it does not wait.
+func wayOut(vm *cloudnativev1alpha1.VirtualMachine) string {
+	if vm.DeletionTimestamp == nil || leavesMachine(vm) {
+		return ""
+	}
+	return ". Set spec.deletionPolicy to Retain to delete the VirtualMachine and leave its machine as it is"
 }
 
 // allProbed reports whether every host was asked for its health. Before that, no host is known to be down.
