@@ -176,7 +176,7 @@ func TestDomainThatHangsIsNotInTheWayOfOwnDisks(t *testing.T) {
 	driver, _, _ := newHanging(t)
 	spec := newcomer()
 	spec.Image, spec.Disks = machine.Image{}, spec.Disks[:1]
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	wantSuccess(t, "Prepare", driver.Prepare(ctx, spec))
 	_, err := driver.Create(ctx, spec)
