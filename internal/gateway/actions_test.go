@@ -205,6 +205,7 @@ func TestConsents(t *testing.T) {
 	must(t, r.Live.Delete(t.Context(), cluster))
 	r.act(t, admin,
 		actionStep{path + "/pause", "", 409, `"code":"Deleting"`},
+		actionStep{path + "/resume", "", 409, `"code":"NothingToDo"`},
 		actionStep{path + "/accept-skipped-nodes", `{"nodes":["192.0.2.8"]}`, 409, `"code":"Outdated"`},
 		actionStep{path + "/accept-skipped-nodes", `{"nodes":["192.0.2.7"]}`, 200, `"clusterprovisioner.rke.io/accept-skipped-nodes":"true"`},
 	)
@@ -213,6 +214,27 @@ func TestConsents(t *testing.T) {
 	}
 	if cluster.Annotations[clusterprovisionerv1alpha1.RetryAnnotation] != "" {
 		t.Error("a dry run was stored")
+	}
+	cluster.Finalizers = nil
+	must(t, r.Live.Update(t.Context(), cluster))
+}
+
+// TestAPausedObjectThatIsBeingDeletedCannotBeResumed resumes what a person paused before they deleted it: nothing is removed while it is paused.
+func TestAPausedObjectThatIsBeingDeletedCannotBeResumed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	admin := r.user(t, "", everything())
+	cluster := &clusterprovisionerv1alpha1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: r.Namespace(t), Finalizers: []string{"example.com/test"}, Annotations: map[string]string{status.PausedAnnotation: "true"},
+		},
+		Spec: clusterprovisionerv1alpha1.ClusterSpec{ConfigPath: "/cluster.yml"},
+	}
+	r.Create(t, cluster)
+	must(t, r.Live.Delete(t.Context(), cluster))
+	r.act(t, admin, actionStep{"/v1/clusters/" + cluster.Name + "/resume", "", 200, `"deletionTimestamp":"`})
+	if r.Get(t, cluster) && cluster.Annotations[status.PausedAnnotation] != "" {
+		t.Error("the Cluster is still paused")
 	}
 	cluster.Finalizers = nil
 	must(t, r.Live.Update(t.Context(), cluster))

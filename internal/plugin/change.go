@@ -58,6 +58,8 @@ type edit[O client.Object] struct {
 	ask func(O) (shown, question string)
 	// make changes the object, or returns why that makes no sense.
 	make func(O) error
+	// ending allows the change of an object that is being deleted.
+	ending bool
 }
 
 // actsOn completes a command that makes one change of the object that its arguments name.
@@ -128,7 +130,7 @@ func decideOn[O client.Object](ctx context.Context, p *plugin, with *changing, d
 		return nil
 	}
 	trial, _ := object.DeepCopyObject().(O) // of the same type
-	if _, err := action.Patch(trial, false, do.make); err != nil {
+	if _, err := action.Patch(trial, do.ending, do.make); err != nil {
 		return nil //nolint:nilerr // because it comes up again when the change is made, and is told then
 	}
 	shown, question := do.ask(object)
@@ -138,7 +140,7 @@ func decideOn[O client.Object](ctx context.Context, p *plugin, with *changing, d
 
 // write changes the object that was read, and says so.
 func write[O client.Object](ctx context.Context, p *plugin, reached *cluster, with *changing, do *edit[O], object O) error {
-	patch, err := action.Patch(object, false, do.make)
+	patch, err := action.Patch(object, do.ending, do.make)
 	if refusal, refused := errors.AsType[*action.Refusal](err); refused && refusal.Code == action.CodeNothingToDo {
 		return p.told(with, do.of, object, "unchanged: "+refusal.Detail)
 	}

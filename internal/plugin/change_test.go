@@ -228,6 +228,29 @@ func TestAcknowledge(t *testing.T) {
 	}
 }
 
+// TestAPausedClusterThatIsBeingDeletedCannotBeResumed resumes what a person paused before they deleted it: nothing is removed while it is paused.
+func TestAPausedClusterThatIsBeingDeletedCannotBeResumed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	cluster := &clusterprovisionerv1alpha1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: s.Namespace(t), Finalizers: []string{"example.com/test"}, Annotations: map[string]string{status.PausedAnnotation: "true"},
+		},
+		Spec: clusterprovisionerv1alpha1.ClusterSpec{ConfigPath: "/cluster.yml"},
+	}
+	s.Create(t, cluster)
+	must(t, s.Live.Delete(t.Context(), cluster))
+	s.steps(t, nil,
+		step{args: "resume cluster/" + cluster.Name, out: cluster.Name + " resumed\n"},
+		step{args: "pause cluster/" + cluster.Name, code: exitPrevented, err: "The object is being deleted."},
+	)
+	if s.reread(t, cluster); cluster.Annotations[status.PausedAnnotation] != "" {
+		t.Errorf("the Cluster is still paused: %v", cluster.Annotations)
+	}
+	cluster.Finalizers = nil
+	must(t, s.Live.Update(t.Context(), cluster))
+}
+
 func TestPauseAndResume(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

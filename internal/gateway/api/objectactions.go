@@ -159,7 +159,10 @@ func registerPause[T any, O objectPointer[T]](a *API, k *feed.Kind) {
 	registerAction(a, k, pause, func(_ context.Context, object O, in *actionOption[action.PauseRequest]) error {
 		return action.Pause(object, given(in.Body), a.Now())
 	})
-	resume := actionOf{name: "resume", summary: "Let Windlass act on it again", about: "It removes the annotation windlass.io/paused."}
+	resume := actionOf{
+		name: "resume", summary: "Let Windlass act on it again", about: "It removes the annotation windlass.io/paused.",
+		ending: true, // a pause holds the deletion up as well
+	}
 	registerAction(a, k, resume, func(_ context.Context, object O, _ *ActionInput) error {
 		action.Resume(object)
 		return nil

@@ -52,6 +52,21 @@ test.each([
 });
 
 test.each([
+  ["is there", {}, ["action.pause", true]],
+  ["is paused", { paused: true }, ["action.resume", true]],
+  ["is being deleted", { deleted: true }, [undefined, false]],
+  ["is paused and being deleted", { deleted: true, paused: true }, ["action.resume", false]],
+])("what can be done about the pause of a Cluster that %s, and taken back", (_, { deleted = false, paused = false }: { deleted?: boolean; paused?: boolean }, want) => {
+  const kind = kindOf("clusters");
+  if (!kind) throw new Error("there is no kind");
+  const deed = deedsOf({ kind, namespace: undefined, name: "a", uid: "0-1" }, {
+    metadata: { name: "a", ...(deleted ? { deletionTimestamp: "2030-01-31T18:00:00Z" } : {}) },
+    status: { conditions: paused ? [{ type: "Paused", status: "True" }] : [] },
+  }).find(({ key }) => key === "action.pause" || key === "action.resume");
+  expect([deed?.key, deed?.undo !== undefined]).toEqual(want);
+});
+
+test.each([
   ["is there", undefined, false],
   ["is being deleted", "2030-01-31T18:00:00Z", true],
 ])("a Cluster that %s and whose tool skipped machines is let go by naming them", (_, deletionTimestamp, offered) => {

@@ -72,7 +72,10 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
   if (plural === "podsets" || plural === "deployments") out.push({ key: "action.restartPods", right: "patch", warning: "confirm.restartPods", order: orders.restart(target) });
   if (pausable.includes(plural)) {
     const paused = isPaused(object);
-    out.push({ key: paused ? "action.resume" : "action.pause", right: "patch", order: orders.pause(target, !paused), ...(paused || plural === "deployments" || plural === "podsets" ? {} : { lasting: (hours) => orders.pause(target, true, inHours(hours)) }), undo: orders.pause(target, paused, pauseEnds(object)) });
+    const rollouts = plural === "deployments" || plural === "podsets";
+    // What is being deleted can be resumed, because a pause holds that up as well, and not be paused any more.
+    if (!object.metadata.deletionTimestamp) out.push({ key: paused ? "action.resume" : "action.pause", right: "patch", order: orders.pause(target, !paused), ...(paused || rollouts ? {} : { lasting: (hours) => orders.pause(target, true, inHours(hours)) }), undo: orders.pause(target, paused, pauseEnds(object)) });
+    else if (paused && !rollouts) out.push({ key: "action.resume", right: "patch", order: orders.pause(target, false) });
   }
   if (plural === "deployments" && hasEarlier(object) && !isPaused(object)) out.push({ key: "action.rollback", right: "patch", warning: "confirm.rollback", order: orders.rollback(target) });
   if (deletable.includes(plural)) out.push({ key: "action.delete", right: "delete", danger: true, order: orders.delete(target) });
