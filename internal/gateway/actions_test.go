@@ -206,6 +206,7 @@ func TestConsents(t *testing.T) {
 	r.act(t, admin,
 		actionStep{path + "/pause", "", 409, `"code":"Deleting"`},
 		actionStep{path + "/resume", "", 409, `"code":"NothingToDo"`},
+		actionStep{path + "/retry?dryRun=All", "", 200, `"clusterprovisioner.rke.io/retry":"`},
 		actionStep{path + "/accept-skipped-nodes", `{"nodes":["192.0.2.8"]}`, 409, `"code":"Outdated"`},
 		actionStep{path + "/accept-skipped-nodes", `{"nodes":["192.0.2.7"]}`, 200, `"clusterprovisioner.rke.io/accept-skipped-nodes":"true"`},
 	)

@@ -243,6 +243,7 @@ func TestAPausedClusterThatIsBeingDeletedCannotBeResumed(t *testing.T) {
 	s.steps(t, nil,
 		step{args: "resume cluster/" + cluster.Name, out: cluster.Name + " resumed\n"},
 		step{args: "pause cluster/" + cluster.Name, code: exitPrevented, err: "The object is being deleted."},
+		step{args: "retry cluster/" + cluster.Name, out: cluster.Name + " is to be tried again\n"},
 	)
 	if s.reread(t, cluster); cluster.Annotations[status.PausedAnnotation] != "" {
 		t.Errorf("the Cluster is still paused: %v", cluster.Annotations)

@@ -20,7 +20,8 @@ func (p *plugin) newRetryCommand() *cobra.Command {
 	return actsOn(p, command, addChange(command), only("clusters"), func(of target) (*edit[*clusterprovisionerv1alpha1.Cluster], error) {
 		return &edit[*clusterprovisionerv1alpha1.Cluster]{
 			of: of, done: "is to be tried again",
-			make: func(cluster *clusterprovisionerv1alpha1.Cluster) error { return action.Retry(cluster, p.Now()) },
+			make:   func(cluster *clusterprovisionerv1alpha1.Cluster) error { return action.Retry(cluster, p.Now()) },
+			ending: true, // a removal is repeated as well
 		}, nil
 	})
 }

@@ -23,6 +23,13 @@ func TestPlanRemoval(t *testing.T) {
 	removed := func(attempt int32, reason, message string) change {
 		return ended(removeID(given().cluster, attempt), reason, message, noon.Add(-time.Minute))
 	}
+	asked := annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now")
+	// sinceAsked is a removal that failed after a person had asked for it.
+	sinceAsked := func(attempt int32) change {
+		return ended(removeID(given(asked).cluster, attempt), "ImagePull", "no image", noon.Add(-time.Minute))
+	}
+	again := remove(textA, 1)
+	again.id = removeID(given(asked).cluster, 1)
 	lost := func(s *situation) { s.seen.stored = nil }
 	unusable := func(s *situation) { s.seen.unusable = &refusal{"SecretConflict", "foreign"} }
 	unknown := decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonConfigNotFound, errors.New(
@@ -91,6 +98,22 @@ func TestPlanRemoval(t *testing.T) {
 		"a failed removal is repeated without end": {
 			given(applied(textA), ended(removeID(given().cluster, 40), "ImagePull", "no image", noon.Add(-time.Hour)), deleted),
 			decision{start: remove(textA, 41), outcome: removing},
+		},
+		"a removal that a person asks for does not wait, and begins to count again": {
+			given(applied(textA), removed(2, "ImagePull", "no image"), deleted, asked), decision{start: again, outcome: removing},
+		},
+		"a removal that skipped a machine is repeated at once if a person asks for it": {
+			given(applied(textA), removed(2, "", ""), skipped("127.0.0.2"), deleted, asked), decision{start: again, outcome: removing},
+		},
+		"a removal that a person has asked for waits once it has failed": {
+			given(applied(textA), sinceAsked(2), deleted, asked), decision{
+				retryAt: noon.Add(time.Minute),
+				outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonRetrying, "attempt 3 after ImagePull: no image", time.Minute),
+			},
+		},
+		"a paused Cluster is not removed, whatever a person asks for": {
+			given(applied(textA), removed(2, "ImagePull", "no image"), deleted, asked, annotated(status.PausedAnnotation, "true")),
+			decision{outcome: paused()},
 		},
 		"a removal that skipped a machine is not believed": {
 			given(applied(textA), removed(1, "", ""), skipped("127.0.0.2"), deleted), decision{start: remove(textA, 2), outcome: removing},

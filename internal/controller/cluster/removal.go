@@ -23,7 +23,7 @@ func planRemoval(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, 
 		return decision{release: true}
 	}
 	attempt := int32(1)
-	if last != nil && last.Action == clusterprovisionerv1alpha1.ActionRemove {
+	if last != nil && strings.HasPrefix(last.ID, removePrefix(cluster)) {
 		attempt = last.Attempt + 1
 		failed := *last
 		if removed(last) {

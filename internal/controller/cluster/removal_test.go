@@ -62,3 +62,19 @@ func TestARemovalThatReachedNoMachineEndsOnceThatIsAccepted(t *testing.T) {
 		})
 	}
 }
+
+// TestARemovalWaitsAlthoughAPersonAsksForIt has somebody mend what a removal failed at, and ask for it again.
+func TestARemovalWaitsAlthoughAPersonAsksForIt(t *testing.T) {
+	s := newStage(t)
+	s.file("cluster.yml", configText)
+	s.create()
+	s.ready()
+	s.file("remove.fails", "no\n")
+	s.delete()
+	s.becomes(status.Reconciling, "True Retrying: waiting for attempt 2 after Unknown: FATA[0002] no")
+	s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "1"))
+	s.gone()
+	if got := s.calls(); got != "1 up, 2 remove" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}

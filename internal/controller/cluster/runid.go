@@ -23,9 +23,19 @@ func upID(cluster *clusterprovisionerv1alpha1.Cluster, digest string, attempt in
 	return upPrefix(cluster, digest) + strconv.Itoa(int(attempt))
 }
 
+// removePrefix begins the ID of every run that removes the cluster, and takes the retry annotation into account as upPrefix does. Without it,
+// the ID is that of earlier versions, so that an upgrade repeats no run.
+func removePrefix(cluster *clusterprovisionerv1alpha1.Cluster) string {
+	of := []string{string(cluster.UID)}
+	if asked := cluster.Annotations[clusterprovisionerv1alpha1.RetryAnnotation]; asked != "" {
+		of = append(of, asked)
+	}
+	return "remove-" + short(of...) + "-"
+}
+
 // removeID is the ID of an attempt to remove the cluster.
 func removeID(cluster *clusterprovisionerv1alpha1.Cluster, attempt int32) string {
-	return "remove-" + short(string(cluster.UID)) + "-" + strconv.Itoa(int(attempt))
+	return removePrefix(cluster) + strconv.Itoa(int(attempt))
 }
 
 // planID identifies the change from one configuration to another, and with it those that it takes back.

@@ -136,7 +136,10 @@ func (a *API) registerConsents(pools, clusters *feed.Kind) {
 		func(_ context.Context, of *clusterprovisionerv1alpha1.Cluster, in *actionBody[action.ApproveRequest]) error {
 			return action.Approve(of, in.Body)
 		})
-	retry := actionOf{name: "retry", summary: "Run the tool again", about: "It sets the annotation clusterprovisioner.rke.io/retry."}
+	retry := actionOf{
+		name: "retry", summary: "Run the tool again", about: "It sets the annotation clusterprovisioner.rke.io/retry.",
+		ending: true, // a removal is repeated as well
+	}
 	registerAction(a, clusters, retry, func(_ context.Context, of *clusterprovisionerv1alpha1.Cluster, _ *ActionInput) error {
 		return action.Retry(of, a.Now())
 	})
