@@ -66,12 +66,13 @@ type runReader struct {
 	end string
 }
 
-// observe reads the run. What cannot be read now may be later: only a Cluster that may not be read ends it.
+// observe reads the run. What cannot be read now may be later: only a Cluster that may not be read ends it, and a
+// log that is not where it would be once the run has ended.
 func (r *runReader) observe(ctx context.Context) (provision.Run, error) {
 	run, err := r.read(ctx)
 	switch {
 	case err == nil:
-	case ctx.Err() != nil, apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+	case ctx.Err() != nil, isAbsent(err), apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		return run, err
 	default:
 		r.tell("cannot follow the run at present: " + r.p.explain(err))
@@ -116,6 +117,9 @@ func (r *runReader) underWay(ctx context.Context, of *clusterprovisionerv1alpha1
 		return run, nil
 	}
 	out := provision.Run{ID: r.id, Phase: provision.Running, Log: r.last.Log}
+	if isAbsent(err) { // it is published a moment after the run has begun
+		err = nil
+	}
 	if apierrors.IsForbidden(err) {
 		r.tell("its lines come when it has ended: " + r.p.explain(err))
 		err = nil

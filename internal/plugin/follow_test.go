@@ -195,3 +195,19 @@ func TestLogsFollowEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestLogsFollowARunOfAnotherNamespace ends where the log of the run would be, because the manager keeps a log before it says that a run has
+// ended.
+func TestLogsFollowARunOfAnotherNamespace(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	home := s.Namespace(t)
+	cluster := s.underWay(t, home, "up-1")
+	f := s.follows(t, "cluster/"+home, "--windlass-namespace", home+"-else")
+	testkit.Eventually(t, "it tells the stage of the run", func() bool { return strings.Contains(f.err.String(), "Up: joining") })
+	s.end(t, cluster, home, provision.Ended{ID: "up-1", Action: provision.Up, Log: "a line\n"})
+	code, want := <-f.code, "namespace "+home+"-else has no ConfigMap "+home+"-log: if Windlass runs in another namespace"
+	if code != exitPrevented || !strings.Contains(f.err.String(), want) {
+		t.Errorf("it ends with %d and %q", code, f.err.String())
+	}
+}

@@ -5,12 +5,14 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -81,7 +83,8 @@ func (p *plugin) logs(ctx context.Context, of target, asked *logsAsked) error {
 		}
 	}
 	kept, err := reached.runsOf(ctx, cluster, asked.home)
-	if err != nil {
+	hasEnded := now != nil && now.EndTime != nil // and so has a log, wherever that is
+	if err != nil && (hasEnded || !isAbsent(err)) {
 		return err
 	}
 	at := slices.IndexFunc(kept, func(run provision.Ended) bool { return asked.run == "" || asked.run == run.ID })
@@ -101,10 +104,13 @@ func (p *plugin) linesSoFar(ctx context.Context, reached *cluster, of *clusterpr
 	now := of.Status.LastOperation
 	run, known, err := reached.running(ctx, of, asked.home)
 	switch {
-	case err != nil:
+	case err != nil && !isAbsent(err):
 		p.note("the run %s is under way (%s), and its lines cannot be read: %s", now.ID, stageOf(now), p.explain(err))
 	case !known || run.ID != now.ID:
 		p.note("the run %s is under way (%s), and its lines are not there yet: --follow waits for them", now.ID, stageOf(now))
+		if err != nil {
+			p.note("%s", err)
+		}
 	default:
 		p.note("the run %s is under way (%s): these are its lines so far", now.ID, stageOf(now))
 		_, err := io.WriteString(p.Streams.Out, p.shown(provision.LastLines(run.Log, asked.tail)))
@@ -129,14 +135,30 @@ func (c *cluster) running(ctx context.Context, of *clusterprovisionerv1alpha1.Cl
 	return run, known, err
 }
 
-// keptFor returns what a ConfigMap has that Windlass keeps for a Cluster; nothing if there is none, or if it is of an earlier Cluster of this name.
+// keptFor returns what a ConfigMap has that Windlass keeps for a Cluster; nothing if it is of an earlier Cluster of this name.
 func (c *cluster) keptFor(ctx context.Context, of *clusterprovisionerv1alpha1.Cluster, home, suffix string) (map[string]string, error) {
 	var kept corev1.ConfigMap
 	err := c.Get(ctx, client.ObjectKey{Namespace: home, Name: of.Name + suffix}, &kept)
-	if err != nil || kept.Labels[clusterprovisionerv1alpha1.ClusterUIDLabel] != string(of.UID) {
-		return nil, client.IgnoreNotFound(err)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, &absent{home: home, name: of.Name + suffix}
+	case err != nil || kept.Labels[clusterprovisionerv1alpha1.ClusterUIDLabel] != string(of.UID):
+		return nil, err
 	}
 	return kept.Data, nil
+}
+
+// absent says that a ConfigMap is not there: Windlass has not written it yet, or runs in another namespace, which nothing in a Cluster tells.
+type absent struct{ home, name string }
+
+// Error implements error.
+func (a *absent) Error() string {
+	return fmt.Sprintf("namespace %s has no ConfigMap %s: if Windlass runs in another namespace, name it with --windlass-namespace", a.home, a.name)
+}
+
+func isAbsent(err error) bool {
+	_, is := errors.AsType[*absent](err)
+	return is
 }
 
 func stageOf(run *clusterprovisionerv1alpha1.Operation) string {

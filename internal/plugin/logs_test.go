@@ -60,3 +60,23 @@ func TestLogs(t *testing.T) {
 	reader := s.limited(t, home, "get configmaps")
 	s.steps(t, append(reader, within...), step{args: of, code: exitPrevented, err: "you may not get resource clusters"})
 }
+
+// TestLogsOfAnotherNamespaceSayThatNoRunHasEnded is about somebody who does not know that Windlass runs elsewhere than by default.
+func TestLogsOfAnotherNamespaceSayThatNoRunHasEnded(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	home := s.Namespace(t)
+	cluster := s.underWay(t, home, "up-1")
+	within, of := []string{"--windlass-namespace", home + "-else"}, "logs cluster/"+home
+	hint := func(suffix string) string {
+		return "namespace " + home + "-else has no ConfigMap " + home + suffix + ": if Windlass runs in another namespace, name it with --windlass-namespace"
+	}
+	s.steps(t, within, step{args: of + " --run up-1", err: hint("-running")})
+	s.end(t, cluster, home, provision.Ended{ID: "up-1", Action: provision.Up, Log: "a line\n"})
+	s.steps(t, within,
+		step{args: of, code: exitPrevented, err: hint("-log")},
+		step{args: of + " --run up-1", code: exitPrevented, err: hint("-log")},
+		step{args: of + " --run up-0", code: exitPrevented, err: hint("-log")},
+	)
+	s.steps(t, []string{"--windlass-namespace", home}, step{args: of, out: "a line\n"})
+}
