@@ -40,16 +40,32 @@ func (b *bundle) logs(ctx context.Context, from *cluster, core corev1client.Pods
 // pod adds the state and the log of a pod, and the log from before it was started again: there is why.
 func (b *bundle) pod(ctx context.Context, core corev1client.PodsGetter, pod *corev1.Pod) {
 	b.yaml("manager/"+pod.Name+".yaml", pod.Status.ContainerStatuses)
-	b.log(ctx, core, pod, "")
-	if slices.ContainsFunc(pod.Status.ContainerStatuses, func(of corev1.ContainerStatus) bool { return of.RestartCount > 0 }) {
-		b.log(ctx, core, pod, ".previous")
+	container := ours(pod)
+	b.log(ctx, core, pod, container, "")
+	if slices.ContainsFunc(pod.Status.ContainerStatuses, func(of corev1.ContainerStatus) bool { return of.Name == container && of.RestartCount > 0 }) {
+		b.log(ctx, core, pod, container, ".previous")
 	}
 }
 
+// ours returns the name of the container that Windlass runs in. Others are put beside it, as proxies of a mesh are, and then the API server wants
+// to be told which one is meant.
+func ours(pod *corev1.Pod) string {
+	for _, name := range []string{"manager", "gateway", pod.Annotations["kubectl.kubernetes.io/default-container"]} {
+		if slices.ContainsFunc(pod.Spec.Containers, func(of corev1.Container) bool { return of.Name == name }) {
+			return name
+		}
+	}
+	if len(pod.Spec.Containers) == 0 {
+		return ""
+	}
+	return pod.Spec.Containers[0].Name
+}
+
 // log adds the end of a log. The kubelet would count a limit of bytes from the first of the lines, and leave the newest out.
-func (b *bundle) log(ctx context.Context, core corev1client.PodsGetter, pod *corev1.Pod, which string) {
+func (b *bundle) log(ctx context.Context, core corev1client.PodsGetter, pod *corev1.Pod, container, which string) {
 	name := pod.Name + which
-	stream, err := core.Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{TailLines: new(int64(maxLogLines)), Previous: which != ""}).Stream(ctx)
+	options := &corev1.PodLogOptions{Container: container, TailLines: new(int64(maxLogLines)), Previous: which != ""}
+	stream, err := core.Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
 	if err != nil {
 		b.missed("the log of "+name, err)
 		return

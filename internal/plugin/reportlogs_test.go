@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -86,6 +87,7 @@ func TestAReportHasTheNewestLinesAndThoseBeforeARestart(t *testing.T) {
 	into := newBundle(&out, time.Unix(0, 0))
 	into.pod(t.Context(), core, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "windlass-system", Name: "windlass-0"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "manager"}}},
 		Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "manager", RestartCount: 1}}},
 	})
 	must(t, into.close())
@@ -97,4 +99,58 @@ func TestAReportHasTheNewestLinesAndThoseBeforeARestart(t *testing.T) {
 		t.Errorf("the log before the restart is %q", log)
 	}
 	has(t, strings.Join(into.unseen, "\n"), "the beginning of the log of windlass-0: the report has at most its last 20000 lines and 4 MiB")
+}
+
+// A Pod had no log in the report once something had put a container of its own beside Windlass.
+func TestAReportHasNoLogOfAPodWithASecondContainer(t *testing.T) {
+	t.Parallel()
+	kubelet := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		container, before := r.URL.Query().Get("container"), r.URL.Query().Get("previous")
+		if container == "" {
+			http.Error(w, "a container name must be specified", http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, container+before+"\n")
+	}))
+	defer kubelet.Close()
+	core, err := corev1client.NewForConfig(&rest.Config{Host: kubelet.URL})
+	must(t, err)
+	for name, test := range map[string]struct {
+		marked     string
+		containers []string
+		// again is the container that was started again.
+		again string
+		want  map[string]string
+	}{
+		"the manager":              {containers: []string{"proxy", "manager"}, again: "proxy", want: map[string]string{".log": "manager\n"}},
+		"the manager of before":    {containers: []string{"proxy", "manager"}, again: "manager", want: map[string]string{".log": "manager\n", ".previous.log": "managertrue\n"}},
+		"the gateway":              {containers: []string{"proxy", "gateway"}, marked: "proxy", want: map[string]string{".log": "gateway\n"}},
+		"the one that kubectl has": {containers: []string{"proxy", "windlass"}, marked: "windlass", want: map[string]string{".log": "windlass\n"}},
+		"the first of others":      {containers: []string{"windlass", "proxy"}, marked: "gone", want: map[string]string{".log": "windlass\n"}},
+	} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "infra", Name: "pod", Annotations: map[string]string{"kubectl.kubernetes.io/default-container": test.marked},
+		}}
+		for _, container := range test.containers {
+			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: container})
+			state := corev1.ContainerStatus{Name: container}
+			if container == test.again {
+				state.RestartCount = 1
+			}
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, state)
+		}
+		var out bytes.Buffer
+		into := newBundle(&out, time.Unix(0, 0))
+		into.pod(t.Context(), core, pod)
+		must(t, into.close())
+		got := map[string]string{}
+		for path, content := range unpacked(t, out.String()) {
+			if which, is := strings.CutPrefix(path, "manager/pod"); is && strings.HasSuffix(which, ".log") {
+				got[which] = content
+			}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: the logs differ (-want +got):\n%s%v", name, diff, into.unseen)
+		}
+	}
 }
