@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -198,6 +199,34 @@ func TestTakenAddress(t *testing.T) {
 		`--metrics-bind-address, or turn it off with "0"`
 	if err := checkAddresses(t.Context(), &conf); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestAnAddressOfTwoFlagsIsFoundLate gives several servers one address: the second could not listen, and said so once everything else had started.
+func TestAnAddressOfTwoFlagsIsFoundLate(t *testing.T) {
+	t.Parallel()
+	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	conf := config.Default()
+	conf.MetricsBindAddress, conf.HealthProbeBindAddress, conf.PprofBindAddress = address, "0", "0"
+	_, port, _ := strings.Cut(address, ":")
+	for _, other := range []string{address, "localhost:" + port, ":" + port} {
+		conf.Gateway.BindAddress = other
+		want := "cannot listen on " + other + ": address already in use by --metrics-bind-address: choose another address with " +
+			conf.Gateway.AddressFlag() + `, or turn it off with "0"`
+		if err := checkAddresses(t.Context(), &conf); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	conf.Gateway.BindAddress = "0"
+	if err := checkAddresses(t.Context(), &conf); err != nil {
+		t.Errorf("the address is not free again: %v", err)
 	}
 }
 

@@ -210,9 +210,16 @@ func ended(err error, conf *config.Config) error {
 	return fmt.Errorf("cannot continue: %w", err)
 }
 
-// checkAddresses tries the addresses before anything starts, when one that is in use is still one sentence.
+// checkAddresses tries the addresses before anything starts, when one that is in use is still one sentence. It listens on all at the same time,
+// or one that two flags name would look free to both.
 func checkAddresses(ctx context.Context, conf *config.Config) error {
 	var errs []error
+	held := map[string]net.Listener{} // by flag
+	defer func() {
+		for _, listener := range held {
+			_ = listener.Close()
+		}
+	}()
 	for _, server := range []struct{ flag, address string }{
 		{"--metrics-bind-address", conf.MetricsBindAddress},
 		{"--health-probe-bind-address", conf.HealthProbeBindAddress},
@@ -224,11 +231,26 @@ func checkAddresses(ctx context.Context, conf *config.Config) error {
 		}
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", server.address)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("cannot listen on %s: %w: choose another address with %s, or turn it off with \"0\"",
-				server.address, cause(err), server.flag))
+			errs = append(errs, fmt.Errorf("cannot listen on %s: %w%s: choose another address with %s, or turn it off with \"0\"",
+				server.address, cause(err), holder(held, server.address), server.flag))
 			continue
 		}
-		_ = listener.Close()
+		held[server.flag] = listener
 	}
 	return errors.Join(errs...)
+}
+
+// holder says which flag has an address already, however both are written; nothing if none has.
+func holder(held map[string]net.Listener, address string) string {
+	wanted, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return ""
+	}
+	for flag, listener := range held {
+		has, ok := listener.Addr().(*net.TCPAddr)
+		if ok && has.Port == wanted.Port && (has.IP.Equal(wanted.IP) || has.IP.IsUnspecified() || len(wanted.IP) == 0 || wanted.IP.IsUnspecified()) {
+			return " by " + flag
+		}
+	}
+	return ""
 }
