@@ -171,7 +171,7 @@ dist: bin/release bin/k8s/kubectl $(call programs,$(PLATFORMS)) ## Write everyth
 	@rm -r $(RELEASE)/windlass-image # the archive has the same
 	@for part in default:install gateway:gateway; do \
 	   bin/k8s/kubectl kustomize "config/$${part%:*}" | sed 's|image: windlass:dev$$|image: $(REGISTRY)/windlass:$(VERSION)|' > "$(RELEASE)/$${part#*:}.yaml"; done
-	@if [[ -e charts/windlass/Chart.yaml ]]; then bin/release chart $(release_of) -out $(RELEASE) charts/windlass; fi
+	@if [[ -e charts/windlass/Chart.yaml ]]; then bin/release chart $(release_of) -repository '$(REGISTRY)/windlass' -out $(RELEASE) charts/windlass; fi
 	@git log --format='%h %s' $(addsuffix ..,$(since))HEAD | bin/release notes $(release_of) > $(RELEASE)/CHANGES.md
 	@bin/release sums $(RELEASE)
 	@cat $(RELEASE)/SHA256SUMS

@@ -81,11 +81,23 @@ func (c *commit) setVersion(line []byte) []byte {
 	return []byte("appVersion: " + c.version)
 }
 
-// chart packs a Helm chart, with the version in it.
+// repositories are the lines of values.yaml that say where an image is. A release sets the one that there is.
+var repositories = regexp.MustCompile(`(?m)^  repository: .*$`)
+
+// setRepository replaces it. A chart that names another image than the release writes would only be noticed by who installs it.
+func setRepository(values []byte, repository string) ([]byte, error) {
+	if count := len(repositories.FindAll(values, -1)); count != 1 {
+		return nil, fmt.Errorf("values.yaml has %d lines that name the repository of an image, not 1", count)
+	}
+	return repositories.ReplaceAllLiteral(values, []byte("  repository: "+repository)), nil
+}
+
+// chart packs a Helm chart, with the version in it, and where its image is.
 func chart(_ io.Writer, flags *flag.FlagSet, args []string) error {
 	var of commit
 	of.bind(flags)
 	out := flags.String("out", "dist/release", "`folder` to write to")
+	repository := flags.String("repository", "", "`name` of the image without a tag; without it, the chart keeps its own")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -100,8 +112,13 @@ func chart(_ io.Writer, flags *flag.FlagSet, args []string) error {
 			return err
 		}
 		content, err := fs.ReadFile(files, path)
-		if path == "Chart.yaml" {
+		switch {
+		case err != nil:
+			return err
+		case path == "Chart.yaml":
 			content = versionsOfChart.ReplaceAllFunc(content, of.setVersion)
+		case path == "values.yaml" && *repository != "":
+			content, err = setRepository(content, *repository)
 		}
 		entries = append(entries, pack.Entry{Name: filepath.Base(from) + "/" + path, Mode: 0o644, Content: content})
 		return err

@@ -24,7 +24,7 @@ func release(t *testing.T) string {
 	out, from := t.TempDir(), filepath.Join(t.TempDir(), "windlass")
 	must(t, os.MkdirAll(filepath.Join(from, "templates"), 0o700))
 	for name, content := range map[string]string{
-		"Chart.yaml": "apiVersion: v2\nname: windlass\nversion: 0.0.0-dev\nappVersion: v0.0.0-dev\n", "values.yaml": "replicas: 2\n",
+		"Chart.yaml": "apiVersion: v2\nname: windlass\nversion: 0.0.0-dev\nappVersion: v0.0.0-dev\n", "values.yaml": "image:\n  repository: ghcr.io/windlass-operator/windlass\nreplicas: 2\n",
 		"templates/deployment.yaml": "kind: Deployment\n",
 	} {
 		must(t, os.WriteFile(filepath.Join(from, name), []byte(content), 0o600))
@@ -32,7 +32,7 @@ func release(t *testing.T) string {
 	at := []string{"-version", "v1.2.3", "-created", "1700000000"}
 	for _, args := range [][]string{
 		append(append([]string{"archive", "-out", out, "-licence", "../LICENSE"}, at...), "linux/amd64="+self(t), "darwin/arm64="+self(t)),
-		append(append([]string{"chart", "-out", out}, at...), from),
+		append(append([]string{"chart", "-out", out, "-repository", "registry.example.com/team/windlass"}, at...), from),
 		{"sums", out},
 	} {
 		must(t, run(io.Discard, args))
@@ -56,7 +56,7 @@ func TestRelease(t *testing.T) {
 	got := unpacked(t, filepath.Join(first, "windlass-1.2.3.tgz"))
 	want := map[string]string{
 		"windlass/Chart.yaml":  "apiVersion: v2\nname: windlass\nversion: 1.2.3\nappVersion: v1.2.3\n",
-		"windlass/values.yaml": "replicas: 2\n", "windlass/templates/deployment.yaml": "kind: Deployment\n",
+		"windlass/values.yaml": "image:\n  repository: registry.example.com/team/windlass\nreplicas: 2\n", "windlass/templates/deployment.yaml": "kind: Deployment\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the chart has other files (-want +got):\n%s", diff)
@@ -71,6 +71,28 @@ func TestRelease(t *testing.T) {
 	if out, err := check.CombinedOutput(); err != nil || strings.Count(string(out), ": OK") != 5 {
 		t.Errorf("sha256sum says %v: %s", err, out)
 	}
+}
+
+// TestAChartNamesTheImageOfAnotherRegistry refuses values in which the image cannot be found, or that would have another one replaced.
+func TestAChartNamesTheImageOfAnotherRegistry(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]string{
+		"image:\n  repository: ghcr.io/a/b\n":                                  "",
+		"image:\n  repo: ghcr.io/a/b\n":                                        "values.yaml has 0 lines that name the repository of an image, not 1",
+		"image:\n  repository: ghcr.io/a/b\nproxy:\n  repository: ghcr.io/c\n": "values.yaml has 2 lines that name the repository of an image, not 1",
+	} {
+		from := filepath.Join(t.TempDir(), "windlass")
+		must(t, os.MkdirAll(from, 0o700))
+		must(t, os.WriteFile(filepath.Join(from, "values.yaml"), []byte(values), 0o600))
+		err := run(io.Discard, []string{"chart", "-out", t.TempDir(), "-version", "v1.2.3", "-created", "1700000000", "-repository", "registry.example.com/windlass", from})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", values, err, want)
+		}
+	}
+	// The chart of the project is one of them.
+	must(t, run(io.Discard, []string{
+		"chart", "-out", t.TempDir(), "-version", "v1.2.3", "-created", "1700000000", "-repository", "registry.example.com/windlass", "../charts/windlass",
+	}))
 }
 
 // unpacked returns the files of an archive.

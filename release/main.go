@@ -6,7 +6,7 @@
 //	release image -out dist/images/windlass -ref windlass:dev -revision … -created … linux/amd64=bin/windlass …
 //	release rootfs -out dist/rootfs
 //	release archive -out dist/release -version v1.2.3 linux/amd64=bin/windlass …
-//	release chart -out dist/release -version v1.2.3 charts/windlass
+//	release chart -out dist/release -version v1.2.3 -repository ghcr.io/windlass-operator/windlass charts/windlass
 //	git log --format='%h %s' | release notes -version v1.2.3
 //	release sums dist/release
 //
