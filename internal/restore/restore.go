@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/patch"
 )
 
@@ -141,7 +142,8 @@ func (r *Restorer) restore(ctx context.Context, saved []*unstructured.Unstructur
 // pair is an object of the backup and what was made of it.
 type pair struct{ saved, created *unstructured.Unstructured }
 
-// nodes returns the new UIDs of the nodes, which are not restored: they join by themselves.
+// nodes returns the new UIDs of the nodes, which are not restored: they join by themselves. A node without the record of what pools have put there
+// has joined anew, and nothing of its namesake's was replaced on it.
 func (r *Restorer) nodes(ctx context.Context, saved []*unstructured.Unstructured) (renamed, error) {
 	now := renamed{}
 	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}}
@@ -150,7 +152,9 @@ func (r *Restorer) nodes(ctx context.Context, saved []*unstructured.Unstructured
 	}
 	uids := make(map[string]types.UID, len(list.Items))
 	for i := range list.Items {
-		uids[list.Items[i].Name] = list.Items[i].UID
+		if list.Items[i].Annotations[nodesv1.AppliedAnnotation] != "" {
+			uids[list.Items[i].Name] = list.Items[i].UID
+		}
 	}
 	for _, object := range saved {
 		if uid, ok := uids[object.GetName()]; ok && object.GetKind() == "Node" {

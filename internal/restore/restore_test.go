@@ -16,6 +16,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -149,6 +150,38 @@ func TestAnObjectWithoutAUIDIsNamedByEveryEmptyValue(t *testing.T) {
 	err := restorer.Restore(t.Context(), backupOf(t, machine))
 	if want := `cannot restore VirtualMachine "` + namespace + `/one": the backup does not have its metadata.uid`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a machine that no host would find again: %v, want %q", err, want)
+	}
+}
+
+// A machine that joins anew is another node. It got what its pool had replaced on its namesake, as soon as it left the pool.
+func TestANodeThatJoinedAnewGetsTheOriginalsOfItsNamesake(t *testing.T) {
+	t.Parallel()
+	h := testkit.New(t)
+	namespace := h.Namespace(t)
+	kept, anew := build.Node(namespace+"-kept").Annotation(nodesv1.AppliedAnnotation, "{}").Obj(), build.Node(namespace+"-anew").Obj()
+	h.Create(t, kept, anew)
+	was := func(node string) string {
+		return "{node: " + node + ", uid: old-" + node + ", labels: {example.com/was: 'x'}}"
+	}
+	backup := []string{"{apiVersion: nodes.lailin.xyz/v1, kind: NodePool, metadata: {name: " + namespace + ", uid: old}, spec: {}, " +
+		"status: {originals: [" + was(kept.Name) + ", " + was(anew.Name) + "]}}"}
+	for _, node := range []*corev1.Node{kept, anew} {
+		backup = append(backup, "{apiVersion: v1, kind: Node, metadata: {name: "+node.Name+", uid: old-"+node.Name+"}}")
+	}
+	if err := newRestorer(h, namespace).Restore(t.Context(), backupOf(t, backup...)); err != nil {
+		t.Fatal(err)
+	}
+	restored := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	if !h.Get(t, restored) {
+		t.Fatal("the pool was not restored")
+	}
+	got := map[string]types.UID{}
+	for _, original := range restored.Status.Originals {
+		got[original.Node] = original.UID
+	}
+	want := map[string]types.UID{kept.Name: kept.UID, anew.Name: types.UID("old-" + anew.Name)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the originals are of other nodes (-want +got):\n%s", diff)
 	}
 }
 
