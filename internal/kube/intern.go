@@ -16,8 +16,9 @@ import (
 const (
 	maxStrings = 4096
 	maxLists   = 256
-	// maxStringBytes is how long a string can be that is interned. Longer ones differ from node to node.
-	maxStringBytes = 128
+	// maxStringBytes is how long a string can be that is interned: the record of what a few pools have put on a node, which is the same on all of
+	// their nodes. Longer ones mostly differ from node to node.
+	maxStringBytes = 512
 )
 
 // interner gives equal strings and equal lists of resources of many objects one place in memory. Nodes of a cluster have the same labels, most of their

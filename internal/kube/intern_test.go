@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
 // message is what the API server encodes as protobuf.
@@ -55,7 +56,11 @@ func newNode(i int) *corev1.Node {
 				corev1.LabelTopologyZone: fmt.Sprintf("eu-central-1%c", 'a'+i%3), corev1.LabelTopologyRegion: "eu-central-1",
 				corev1.LabelInstanceTypeStable: "m6i.4xlarge", "beta.kubernetes.io/arch": "amd64", "beta.kubernetes.io/os": "linux",
 			},
-			Annotations: map[string]string{"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
+			Annotations: map[string]string{
+				"volumes.kubernetes.io/controller-managed-attach-detach": "true",
+				nodesv1.AppliedAnnotation: `{"batch":{"labels":["example.com/a","node-role.kubernetes.io/batch","nodepool.node-restriction.kubernetes.io/batch"]},` +
+					`"edge":{"labels":["nodepool.node-restriction.kubernetes.io/edge","tier"],"taints":["example.com/a:NoSchedule"]}}`,
+			},
 		},
 		Spec:   corev1.NodeSpec{Taints: []corev1.Taint{{Key: "example.com/a", Value: "b", Effect: corev1.TaintEffectNoSchedule}}},
 		Status: corev1.NodeStatus{Capacity: resources, Allocatable: resources},
@@ -99,6 +104,9 @@ func TestInternedNodesAreEqualAndShareMemory(t *testing.T) {
 	}
 	if place(got[0].Labels, corev1.LabelOSStable) != place(got[1].Labels, corev1.LabelOSStable) {
 		t.Error("keys of labels are in two places")
+	}
+	if record := nodesv1.AppliedAnnotation; unsafe.StringData(got[0].Annotations[record]) != unsafe.StringData(got[1].Annotations[record]) {
+		t.Error("records of the same pools are in two places")
 	}
 	if unsafe.StringData(got[0].Spec.Taints[0].Key) != unsafe.StringData(got[1].Spec.Taints[0].Key) {
 		t.Error("keys of taints are in two places")
