@@ -32,5 +32,6 @@ func (m *merge) doubtful(pool *Pool) bool {
 // lost reports whether the node's record has been lost after it joined: a member label cannot be forged, so it proves the
 // join.
 func (m *merge) lost(pool *Pool) bool {
-	return m.before == nil && HasJoined(m.node, pool.Name)
+	_, recorded := m.before[pool.Name]
+	return !recorded && HasJoined(m.node, pool.Name)
 }

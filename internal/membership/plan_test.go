@@ -150,6 +150,31 @@ func TestNodeThatLeaves(t *testing.T) {
 	})
 }
 
+// TestAPoolThatWaitedGetsItsKeysBackIntoALostRecord: another pool was written into the record meanwhile, and nobody took the keys of the first one off
+// the node when it left.
+func TestAPoolThatWaitedGetsItsKeysBackIntoALostRecord(t *testing.T) {
+	t.Parallel()
+	first, second := pool("first").Label("env", "dev").Taint("dedicated", "first", corev1.TaintEffectNoSchedule), pool("second").Label("tier", "gold")
+	for name, rest := range map[string]func(*corev1.Node){
+		"the record is lost":                 withoutRecord,
+		"only the second pool is written in": carries(second),
+		"the record has no pool that exists": func(n *corev1.Node) {
+			n.Annotations = map[string]string{nodesv1.AppliedAnnotation: `{"gone":{"labels":["env"]}}`}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			on := node().Role("first").Role("second").With(carries(first, second), withoutRecord, rest).Obj()
+			plan := NewPlan(on, byName(pools(first, second)))
+			got := ParseRecord(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{nodesv1.AppliedAnnotation: plan.Record}}})
+			want := ParseRecord(node().With(carries(first, second)).Obj())
+			if diff := cmp.Diff(want["first"], got["first"], cmpopts.SortSlices(strings.Compare)); diff != "" {
+				t.Errorf("the record differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestNodeWithoutItsRecordLeavesAsAnyOther: it used to lose its member label before anybody had counted it, or the pods on it.
 func TestNodeWithoutItsRecordLeavesAsAnyOther(t *testing.T) {
 	t.Parallel()
