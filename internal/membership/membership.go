@@ -13,6 +13,7 @@ package membership
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -174,6 +175,15 @@ func (p *Pool) unbounded() *Pool {
 	return &unbounded
 }
 
+// paused returns the pool as if somebody had paused it.
+func (p *Pool) paused() *Pool {
+	paused, pool := *p, *p.NodePool
+	pool.Annotations = maps.Clone(pool.Annotations)
+	metav1.SetMetaDataAnnotation(&pool.ObjectMeta, status.PausedAnnotation, "true")
+	paused.NodePool = &pool
+	return &paused
+}
+
 // Drains reports whether pods of the pool are being evicted from the node, which has left it.
 func (p *Pool) Drains(node *corev1.Node) bool {
 	return slices.ContainsFunc(p.Status.Draining, func(d nodesv1.DrainingNode) bool {
@@ -217,6 +227,17 @@ func NewPools(list *nodesv1.NodePoolList) Pools {
 		pools[list.Items[i].Name], _ = NewPool(&list.Items[i])
 	}
 	return pools
+}
+
+// Holding returns the pools, of which all but these hold what they have on nodes, as if they were paused.
+func (p Pools) Holding(but []string) Pools {
+	held := maps.Clone(p)
+	for name, pool := range p {
+		if !slices.Contains(but, name) {
+			held[name] = pool.paused()
+		}
+	}
+	return held
 }
 
 // members returns the pools that the node is in, the one that wins a conflict first: by priority, then the older one, then

@@ -4,6 +4,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -82,7 +83,7 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 		return reconcile.Result{}, fmt.Errorf("cannot list pools for node %q: %w", node.Name, err)
 	}
 	pools := r.prepared.Pools(list)
-	plan := membership.NewClearedPlan(node, pools, func(pool string) bool { return r.clearances.Granted(pool, node.Name) })
+	plan := membership.NewClearedPlan(node, pools, r.mayLeave(node))
 	since := r.joining.observe(node, plan.Pending, r.now())
 	if plan.Empty() {
 		return reconcile.Result{}, nil
@@ -99,6 +100,11 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 		return flow.LookAgain(flow.RecheckBehind), nil
 	}
 	return r.apply(ctx, node, pools, plan)
+}
+
+// mayLeave returns what says whether the node may leave a pool.
+func (r *Reconciler) mayLeave(node *corev1.Node) func(pool string) bool {
+	return func(pool string) bool { return r.clearances.Granted(pool, node.Name) }
 }
 
 // areThere reports whether the pools that decide about a plan are there as the cache has them, or not there if it has none. The caches of nodes and
@@ -130,9 +136,7 @@ func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools members
 		return reconcile.Result{}, err
 	}
 	log.FromContext(ctx).V(1).Info("Patching node", "pools", plan.Pending, "record", plan.Record)
-	target := &corev1.Node{}
-	target.Name = node.Name
-	err = r.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, raw), patch.FieldOwner)
+	err = r.send(ctx, node, raw)
 	outcome := flow.Refused(nodesv1.ReasonNodeRefused, err)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -142,6 +146,9 @@ func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools members
 		return flow.LookAgain(replanAfter), nil
 	case outcome.IsStalled():
 		r.recorder.Record(refused(node, pools, plan, err)...)
+		if err := r.letGo(ctx, node, pools, plan, raw); err != nil {
+			return reconcile.Result{}, err
+		}
 		return outcome.Result()
 	case err == nil:
 		if r.repairs.note(node, pools, plan, r.now()) {
@@ -153,4 +160,36 @@ func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools members
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{}, fmt.Errorf("cannot patch node %q: %w", node.Name, err)
+}
+
+// letGo takes what pools have left on the node off it, after the API server has refused the whole plan: what one pool wants must not keep another
+// one from its end. It sends nothing if that was all of the plan.
+func (r *Reconciler) letGo(ctx context.Context, node *corev1.Node, pools membership.Pools, whole *membership.Plan, sent []byte) error {
+	if len(whole.Leaving) == 0 {
+		return nil
+	}
+	plan := membership.NewClearedPlan(node, pools.Holding(whole.Leaving), r.mayLeave(node))
+	if plan.Empty() {
+		return nil
+	}
+	raw, err := plan.MergePatch(node)
+	if err != nil || bytes.Equal(raw, sent) {
+		return err
+	}
+	switch err := r.send(ctx, node, raw); {
+	case err == nil:
+		count(plan)
+		return nil
+	case apierrors.IsNotFound(err) || apierrors.IsConflict(err) || flow.Refused(nodesv1.ReasonNodeRefused, err).IsStalled():
+		return nil // the event of the whole plan says it, or a new plan follows
+	default:
+		return fmt.Errorf("cannot patch node %q: %w", node.Name, err)
+	}
+}
+
+// send patches the node.
+func (r *Reconciler) send(ctx context.Context, node *corev1.Node, raw []byte) error {
+	target := &corev1.Node{}
+	target.Name = node.Name
+	return r.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, raw), patch.FieldOwner)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // refusing is a client whose patches of nodes are refused.
@@ -67,5 +69,39 @@ func TestAWebhookThatDeniesNodesIsSilent(t *testing.T) {
 		if told := slices.Contains(w.Events.Reasons(), nodesv1.ReasonNodeRefused); told != tc.told {
 			t.Errorf("a webhook %s: an event tells of it: %t", name, told)
 		}
+	}
+}
+
+// TestAPoolStaysForWhatAnotherOneIsRefused: a kubelet can fill the annotations of its node, and a policy can refuse a label. The node was patched for all of
+// its pools at once, so that a pool that was deleted waited for another one's key, which nobody could see in it.
+func TestAPoolStaysForWhatAnotherOneIsRefused(t *testing.T) {
+	w := newStage(t)
+	n := w.node("n", "stays", "goes")
+	stays, goes := w.pool("stays", label("a", "1")), w.pool("goes", label("b", "1"))
+	w.converge()
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Annotations["example.com/fill"] = strings.Repeat("x", 255<<10) })
+	testkit.Edit(t, w.Harness, stays, func(p *nodesv1.NodePool) {
+		p.Spec.Annotations = map[string]nodesv1.AnnotationValue{"example.com/big": nodesv1.AnnotationValue(strings.Repeat("y", 1<<10))}
+	})
+	passes := func() {
+		for range 5 { // the node never rests: each of its passes sends what is refused
+			for _, pool := range []*nodesv1.NodePool{stays, goes} {
+				_, _ = w.Reconcile(t, w.pools, types.NamespacedName{Name: pool.Name})
+			}
+			_, _ = w.Reconcile(t, w.nodes, types.NamespacedName{Name: n.Name})
+		}
+	}
+	passes()
+	if !slices.Contains(w.Events.Reasons(), nodesv1.ReasonNodeRefused) {
+		t.Fatal("the API server took the annotation")
+	}
+	must(t, w.Client.Delete(t.Context(), goes))
+	passes()
+	if err := w.Live.Get(t.Context(), client.ObjectKeyFromObject(goes), goes); !apierrors.IsNotFound(err) {
+		t.Errorf("the pool is still there (%v): %v", err, goes.Status.Conditions)
+	}
+	labels := w.labels(n)
+	if _, left := labels["b"]; left || labels["a"] != "1" {
+		t.Errorf("the node has the labels %v", labels)
 	}
 }
