@@ -75,7 +75,7 @@ func (p *plugin) newResumeCommand() *cobra.Command {
 	return actsOn(p, command, addChange(command), pausable(), func(of target) (*edit[client.Object], error) {
 		return &edit[client.Object]{
 			of: of, done: "resumed", make: func(object client.Object) error { action.Resume(object); return nil },
-			ending: true, // a pause holds the deletion up as well
+			ending: true, // a paused Cluster waits with its deletion
 		}, nil
 	})
 }

@@ -48,7 +48,7 @@ const (
 	ReasonPaused = "Paused"
 	// ReasonNotPaused says that the annotation windlass.io/paused is absent or "false".
 	ReasonNotPaused = "NotPaused"
-	// ReasonTerminating says that the object is being deleted.
+	// ReasonTerminating says that the namespace of the object is being deleted.
 	ReasonTerminating = "Terminating"
 	// ReasonError says that a pass failed and is tried again.
 	ReasonError = "Error"

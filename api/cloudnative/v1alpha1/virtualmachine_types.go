@@ -157,7 +157,8 @@ type VirtualMachineSpec struct {
 	UpdatePolicy UpdatePolicy `json:"updatePolicy,omitempty"`
 
 	// DeletionPolicy says what happens to the machine when this object is deleted: Delete removes it, Retain leaves it as it is, even
-	// if its host cannot be reached. Default: Delete. Mutable.
+	// if its host cannot be reached. What was prepared for a machine that was never made is removed with both. Default: Delete.
+	// Mutable.
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 

@@ -38,7 +38,7 @@ const (
 	ReasonRuntimeClassPending = "RuntimeClassPending"
 	// ReasonRuntimeClassRefused says that the API server refused the RuntimeClass.
 	ReasonRuntimeClassRefused = "RuntimeClassRefused"
-	// ReasonNameConflict says that a RuntimeClass of the pool's name exists and is not the pool's.
+	// ReasonNameConflict says that a RuntimeClass of the pool's name, or an admission policy or binding, exists and is not the pool's.
 	ReasonNameConflict = "NameConflict"
 	// ReasonKeysHeldElsewhere says that keys of the pool are held by another pool or by another owner.
 	ReasonKeysHeldElsewhere = "KeysHeldElsewhere"
@@ -80,7 +80,7 @@ const (
 	ReasonDraining = "Draining"
 	// ReasonDrainBlocked says that the eviction of pods is being refused, usually by disruption budgets.
 	ReasonDrainBlocked = "DrainBlocked"
-	// ReasonInUse says that the pool is being deleted and running pods name its RuntimeClass.
+	// ReasonInUse says that the pool is being deleted and running pods chose it, by its RuntimeClass or by label.
 	ReasonInUse = "InUse"
 	// ReasonCleaningNodes says that the pool is being deleted and nodes still carry its labels or taints.
 	ReasonCleaningNodes = "CleaningNodes"

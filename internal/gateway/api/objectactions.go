@@ -164,7 +164,7 @@ func registerPause[T any, O objectPointer[T]](a *API, k *feed.Kind) {
 	})
 	resume := actionOf{
 		name: "resume", summary: "Let Windlass act on it again", about: "It removes the annotation windlass.io/paused.",
-		ending: true, // a pause holds the deletion up as well
+		ending: true, // a paused Cluster waits with its deletion
 	}
 	registerAction(a, k, resume, func(_ context.Context, object O, _ *ActionInput) error {
 		action.Resume(object)

@@ -62,7 +62,8 @@ type VirtualMachineSpecApplyConfiguration struct {
 	// with an empty writable layer. A guest keeps its disks and what it was created from. Default: Live. Mutable.
 	UpdatePolicy *cloudnativev1alpha1.UpdatePolicy `json:"updatePolicy,omitempty"`
 	// DeletionPolicy says what happens to the machine when this object is deleted: Delete removes it, Retain leaves it as it is, even
-	// if its host cannot be reached. Default: Delete. Mutable.
+	// if its host cannot be reached. What was prepared for a machine that was never made is removed with both. Default: Delete.
+	// Mutable.
 	DeletionPolicy *cloudnativev1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// Action is "active" in early manifests of this kind, which asks for a machine that runs. So it is refused together with the
 	// run strategies Halted and Suspended. Default: none, and runStrategy alone decides.

@@ -11,8 +11,8 @@ import (
 //
 // Drain says what happens to the pods of the pool on a node that leaves it.
 type DrainApplyConfiguration struct {
-	// Policy is None: they stay where they are, or Evict: those that chose the pool by RuntimeClass or by pod label are
-	// evicted before the node loses the pool's labels and taints. The Eviction API is asked, so that disruption budgets are kept;
+	// Policy is None: they stay where they are, or Evict: those that chose the pool by RuntimeClass, or by pod label when they
+	// were created, are evicted before the node loses the pool's labels and taints. The Eviction API is asked, so that disruption budgets are kept;
 	// pods of DaemonSets and mirror pods stay. Default: None. Mutable.
 	Policy *nodesv1.DrainPolicy `json:"policy,omitempty"`
 	// TimeoutSeconds is how long a node is drained at most, in seconds. What is still running after that stays where it is, and the

@@ -57,8 +57,9 @@ type NodePoolSpecApplyConfiguration struct {
 	// name is given. Default: nobody. Mutable.
 	DefaultFor *DefaultForApplyConfiguration `json:"defaultFor,omitempty"`
 	// Handler is the container runtime handler of the pool's RuntimeClass. Default: one that every member offers by its
-	// node.status.runtimeHandlers, runc if it is among them or if no node says. Mutable: a RuntimeClass cannot change its
-	// handler, so it is deleted and created again; running pods are not touched.
+	// node.status.runtimeHandlers: the one in force, else runc, else the first by name. Where they have none in common, the one in
+	// force stays while a member offers it, or else it is runc. Mutable: a RuntimeClass cannot change its handler, so it is deleted
+	// and created again; running pods are not touched.
 	Handler *string `json:"handler,omitempty"`
 }
 
