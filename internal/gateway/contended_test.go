@@ -14,6 +14,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
 // TestAWriteIsLostToAController holds that a controller that writes an object several times in a row, as that of a new Deployment does, makes no
@@ -64,6 +66,29 @@ func TestAWriteIsLostToAController(t *testing.T) {
 				t.Errorf("status %d: %s", got.status, got.body)
 			}
 		})
+	}
+}
+
+// TestAPreviewIsLostToAController: a pool that is being applied is counted twice a second, and its preview was refused because of that.
+func TestAPreviewIsLostToAController(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	var begin sync.Once
+	var over atomic.Bool
+	pool := &nodesv1.NodePool{}
+	r = newMeddledRig(t, func(request *http.Request) error {
+		if request.Method != http.MethodPut || !strings.HasSuffix(request.URL.Path, "/nodepools/"+pool.Name) || over.Load() {
+			return nil
+		}
+		begin.Do(func() { time.AfterFunc(300*time.Millisecond, func() { over.Store(true) }) })
+		err := r.Live.Get(request.Context(), client.ObjectKeyFromObject(pool), pool)
+		pool.Status.NodeCount++
+		return errors.Join(err, r.Live.Status().Update(request.Context(), pool))
+	})
+	pool.Name = newShop(t, r).ns
+	got := r.do(t, http.MethodPost, "/v1/nodepools/"+pool.Name+"/preview", r.user(t, "", everything()), poolBody(pool.Name, `{"labels":{"tier":"gold"}}`))
+	if got.status != http.StatusOK || !over.Load() {
+		t.Errorf("status %d: %s", got.status, got.body)
 	}
 }
 

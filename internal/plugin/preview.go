@@ -24,6 +24,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/boundedyaml"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/inquiry"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
@@ -148,21 +149,13 @@ func (p *plugin) preview(ctx context.Context, given map[string]any) (*view.PoolP
 
 // rehearse returns the pool as the API server would have it, and whether it does not exist yet.
 func (c *cluster) rehearse(ctx context.Context, given map[string]any) (*nodesv1.NodePool, bool, error) {
-	wanted := &unstructured.Unstructured{Object: given}
-	present := &unstructured.Unstructured{}
-	present.SetGroupVersionKind(wanted.GroupVersionKind())
-	err := c.Get(ctx, client.ObjectKey{Name: wanted.GetName()}, present)
-	creates := apierrors.IsNotFound(err) && !unserved(err)
-	strict := client.FieldValidation(metav1.FieldValidationStrict)
-	switch {
-	case creates:
-		wanted.SetResourceVersion("")
-		wanted.SetUID("")
-		err = c.Create(ctx, wanted, client.DryRunAll, strict)
-	case err == nil:
-		wanted.Object = inquiry.Replaced(present.Object, given)
-		err = c.Update(ctx, wanted, client.DryRunAll, strict)
-	}
+	wanted := &unstructured.Unstructured{}
+	creates := false
+	err := kube.DecideAnew(func() (outdated bool, err error) { // a pool that is being applied is counted twice a second
+		wanted.Object = runtime.DeepCopyJSON(given)
+		creates, err = c.tryPool(ctx, wanted)
+		return !creates && apierrors.IsConflict(err), err
+	})
 	if err != nil {
 		return nil, false, err
 	}
@@ -171,6 +164,25 @@ func (c *cluster) rehearse(ctx context.Context, given map[string]any) (*nodesv1.
 		return nil, false, fmt.Errorf("cannot read pool %q: %w", wanted.GetName(), err)
 	}
 	return out, creates, nil
+}
+
+// tryPool has the API server try the spec and the annotations of a pool, on the pool as it is or on a new one. What it would become is in wanted then.
+func (c *cluster) tryPool(ctx context.Context, wanted *unstructured.Unstructured) (creates bool, err error) {
+	present := &unstructured.Unstructured{}
+	present.SetGroupVersionKind(wanted.GroupVersionKind())
+	err = c.Get(ctx, client.ObjectKey{Name: wanted.GetName()}, present)
+	creates = apierrors.IsNotFound(err) && !unserved(err)
+	strict := client.FieldValidation(metav1.FieldValidationStrict)
+	switch {
+	case creates:
+		wanted.SetResourceVersion("")
+		wanted.SetUID("")
+		err = c.Create(ctx, wanted, client.DryRunAll, strict)
+	case err == nil:
+		wanted.Object = inquiry.Replaced(present.Object, wanted.Object)
+		err = c.Update(ctx, wanted, client.DryRunAll, strict)
+	}
+	return creates, err
 }
 
 // printPreview prints what would follow as a difference.

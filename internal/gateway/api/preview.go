@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/inquiry"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
@@ -125,30 +127,12 @@ func (a *API) rehearse(ctx context.Context, who *access.Caller, k *feed.Kind, in
 	if given == nil {
 		return nil, false, unreadable(errors.New("it is null, and not a NodePool"))
 	}
-	c := access.Call{
-		Method: http.MethodPost, Path: k.Path("", "", ""), ContentType: mediaJSON,
-		Query: url.Values{"dryRun": {metav1.DryRunAll}, "fieldValidation": {"Strict"}, "fieldManager": {fieldManager}},
-	}
-	present, err := readAs[map[string]any](ctx, a, who, k.Path("", in.name, ""))
-	problem, refused := errors.AsType[*view.Problem](err)
-	creates := refused && problem.Status == http.StatusNotFound
-	switch {
-	case creates:
-		metadata, _ := given["metadata"].(map[string]any)
-		if metadata == nil {
-			metadata = map[string]any{}
-		}
-		metadata["name"], given["metadata"] = in.name, metadata
-	case err != nil:
-		return nil, false, err
-	default:
-		c.Method, c.Path = http.MethodPut, k.Path("", in.name, "")
-		given = inquiry.Replaced(*present, given)
-	}
-	if c.Body, err = json.Marshal(given); err != nil {
-		return nil, false, fmt.Errorf("cannot encode pool %q: %w", in.name, err)
-	}
-	answer, err := a.Upstream.Do(ctx, who, c)
+	var answer *access.Result
+	creates := false
+	err = kube.DecideAnew(func() (outdated bool, err error) { // a pool that is being applied is counted twice a second
+		answer, creates, err = a.tryPool(ctx, who, k, in.name, maps.Clone(given))
+		return !creates && isOutdated(err), err
+	})
 	if err != nil {
 		return nil, false, err
 	}
@@ -157,6 +141,36 @@ func (a *API) rehearse(ctx context.Context, who *access.Caller, k *feed.Kind, in
 		return nil, false, fmt.Errorf("cannot read pool %q: %w", in.name, err)
 	}
 	return out, creates, nil
+}
+
+// tryPool has the API server try the spec and the annotations that are given, on the pool as it is or on a new one.
+func (a *API) tryPool(
+	ctx context.Context, who *access.Caller, k *feed.Kind, name string, given map[string]any,
+) (answer *access.Result, creates bool, err error) {
+	c := access.Call{
+		Method: http.MethodPost, Path: k.Path("", "", ""), ContentType: mediaJSON,
+		Query: url.Values{"dryRun": {metav1.DryRunAll}, "fieldValidation": {"Strict"}, "fieldManager": {fieldManager}},
+	}
+	present, err := readAs[map[string]any](ctx, a, who, k.Path("", name, ""))
+	problem, refused := errors.AsType[*view.Problem](err)
+	creates = refused && problem.Status == http.StatusNotFound
+	switch {
+	case creates:
+		metadata, _ := given["metadata"].(map[string]any)
+		named := map[string]any{}
+		maps.Copy(named, metadata)
+		named["name"], given["metadata"] = name, named
+	case err != nil:
+		return nil, false, err
+	default:
+		c.Method, c.Path = http.MethodPut, k.Path("", name, "")
+		given = inquiry.Replaced(*present, given)
+	}
+	if c.Body, err = json.Marshal(given); err != nil {
+		return nil, false, fmt.Errorf("cannot encode pool %q: %w", name, err)
+	}
+	answer, err = a.Upstream.Do(ctx, who, c)
+	return answer, creates, err
 }
 
 // countEvicted enters the running pods that new taints would delete, if the caller may list pods everywhere.
