@@ -62,7 +62,7 @@ func (r *rig) kubelet(t *testing.T, node string, k kubelet) {
 func (k kubelet) log(w http.ResponseWriter, request *http.Request) {
 	if k.history == nil {
 		_, _ = fmt.Fprintf(w, "%s?%s\n", request.URL.Path, request.URL.RawQuery)
-	} else {
+	} else if request.URL.Query().Get("tailLines") != "0" {
 		_, _ = io.WriteString(w, k.history[strings.Join(strings.Split(request.URL.Path, "/")[3:], "/")])
 	}
 	for request.URL.Query().Get("follow") == "true" {

@@ -174,6 +174,40 @@ func TestOwnerLogsFollow(t *testing.T) {
 	}
 }
 
+// TestAContainerThatJoinsLacksItsFirstLines: the reader asked for the end of each log, and that was asked of a container that began later, too. The lines that
+// it had written until its log was opened were left out, and those of one that crashes at once are all.
+func TestAContainerThatJoinsLacksItsFirstLines(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ns := r.Namespace(t)
+	r.deployed(t, ns, "web")
+	r.kubelet(t, ns+"-node", kubelet{lines: make(chan string), history: map[string]string{"web-abc-1/main": logLine(1, "one"), "web-abc-2/main": logLine(2, "two")}})
+	r.replica(t, ns, "web-abc-1", "web", "ReplicaSet", "web-abc", "1")
+	token := r.user(t, ns, rule("list", "", "pods"), rule("get", "apps", "deployments"), rule("get", "", "pods/log"))
+	testkit.Eventually(t, "the cache has the pod", func() bool {
+		return len(r.do(t, http.MethodGet, "/v1/deployments/"+ns+"/web/logs", token, "").body) > 0
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+"/v1/deployments/"+ns+"/web/logs?follow=true&tailLines=0", http.NoBody)
+	must(t, err)
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	must(t, err)
+	defer func() { _ = response.Body.Close() }()
+	r.replica(t, ns, "web-abc-2", "web", "ReplicaSet", "web-abc", "1")
+	for seen := bufio.NewScanner(response.Body); seen.Scan(); {
+		switch line := seen.Text(); {
+		case strings.HasPrefix(line, "[notice]"):
+		case line == "[pod/web-abc-2/main] two":
+			return
+		default:
+			t.Errorf("the reader did not ask for this line: %s", line)
+		}
+	}
+	t.Error("the line is missing")
+}
+
 // TestOwnerLogsEndWithEachRight takes away one of the rights that they need at a time. They used to end with that to logs only.
 func TestOwnerLogsEndWithEachRight(t *testing.T) {
 	t.Parallel()

@@ -104,6 +104,11 @@ func (in *ownerLogsInput) sink(to io.Writer) tail.Sink {
 // chooseLogs sends which logs are wanted: those of the first pods, and if they are followed again whenever pods change.
 func (a *API) chooseLogs(ctx context.Context, pods *podList, first []podLogs, in *ownerLogsInput, to chan<- []tail.Source) {
 	defer close(to)
+	there := a.sources(pods.who, in, first, nil)
+	old := make(map[string]bool, len(there))
+	for i := range there {
+		old[there[i].Key] = true
+	}
 	for wanted := first; ; {
 		changes := a.pods.Store.Changed()
 		if next, err := pods.list(ctx); err == nil { // otherwise the list stays until it can be read again
@@ -112,7 +117,7 @@ func (a *API) chooseLogs(ctx context.Context, pods *podList, first []podLogs, in
 		select {
 		case <-ctx.Done():
 			return
-		case to <- a.sources(pods.who, in, wanted):
+		case to <- a.sources(pods.who, in, wanted, old):
 		}
 		if !in.Follow || !pods.await(ctx, changes) {
 			return
@@ -120,20 +125,25 @@ func (a *API) chooseLogs(ctx context.Context, pods *podList, first []podLogs, in
 	}
 }
 
-// sources returns the logs of the pods, the newest pods first.
-func (a *API) sources(who *access.Caller, in *ownerLogsInput, pods []podLogs) []tail.Source {
+// sources returns the logs of the pods, the newest pods first. Of a container that was not there when the reader came, all lines are asked for: it is opened
+// some time after its first one.
+func (a *API) sources(who *access.Caller, in *ownerLogsInput, pods []podLogs, old map[string]bool) []tail.Source {
 	var out []tail.Source
 	for _, pod := range pods {
 		for _, container := range pod.containers {
 			if in.Container != "" && in.Container != container.name || !container.has(in.Previous) {
 				continue
 			}
-			query := in.query()
+			query, key := in.query(), pod.uid+"/"+container.name+"/"+container.id
+			if !old[key] {
+				query.Del("tailLines")
+				query.Del("sinceSeconds")
+			}
 			query.Set("container", container.name)
 			query.Set("timestamps", "true") // by which lines are merged
 			path := a.pods.Path(in.namespace, pod.name, "log")
 			out = append(out, tail.Source{
-				Key: pod.uid + "/" + container.name + "/" + container.id, Pod: pod.name, Container: container.name,
+				Key: key, Pod: pod.name, Container: container.name,
 				Open: func(ctx context.Context) (io.ReadCloser, error) {
 					return a.openLog(ctx, who, access.Call{Method: http.MethodGet, Path: path, Query: query, Accept: "*/*"})
 				},

@@ -22,7 +22,7 @@ func TestAttackNoticesTellAddresses(t *testing.T) {
 	}
 	a := &API{Options: Options{Upstream: upstream}, pods: &feed.Kind{}}
 	pod := podLogs{name: "web", containers: []containerLog{{name: "main", id: "test://1"}}}
-	for _, source := range a.sources(&access.Caller{Session: true}, &ownerLogsInput{}, []podLogs{pod}) {
+	for _, source := range a.sources(&access.Caller{Session: true}, &ownerLogsInput{}, []podLogs{pod}, nil) {
 		_, err := source.Open(t.Context())
 		if err == nil || strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("a reader is told: %v", err)
