@@ -17,7 +17,47 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/docker/dockertest"
 )
+
+// behind returns a driver whose engine is asked through a proxy, which answers what it can by itself.
+func behind(t *testing.T, daemon *dockertest.Daemon, answers func(w http.ResponseWriter, r *http.Request) bool) machine.Driver {
+	t.Helper()
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "docker"})
+	proxy.Transport = daemon.RoundTripper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !answers(w, r) {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return open(t, machine.Host{Name: "behind", Endpoint: "tcp://" + server.Listener.Addr().String()})
+}
+
+// A container that ended while its counters were read took those of all others with it: its host counted as unreachable.
+func TestContainerThatEndsTakesTheCountersOfOthers(t *testing.T) {
+	t.Parallel()
+	daemon, direct, api := shared(t)
+	ends, other := specOf(newIdentity()), specOf(newIdentity())
+	other.Installation = ends.Installation
+	run(t, direct, ends)
+	run(t, direct, other)
+	ending := containerOf(t, api, ends.Identity)
+	driver := behind(t, daemon, func(w http.ResponseWriter, r *http.Request) bool {
+		ended := strings.HasSuffix(r.URL.Path, "/containers/"+ending+"/stats")
+		if ended {
+			w.WriteHeader(http.StatusOK) // and nothing else, as the engine does
+		}
+		return ended
+	})
+	samples, err := driver.Stats(t.Context(), ends.Installation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{other.UID}, slices.Collect(maps.Keys(samples))); diff != "" {
+		t.Errorf("machines with counters (-want +got):\n%s", diff)
+	}
+}
 
 // A container of which the engine said nothing kept its host from every list and all counters: it got no machines, and none of its machines had usage.
 func TestContainerThatHangsKeepsOthersFromBeingListed(t *testing.T) {
@@ -28,18 +68,13 @@ func TestContainerThatHangsKeepsOthersFromBeingListed(t *testing.T) {
 	run(t, direct, hangs)
 	run(t, direct, other)
 	silent := containerOf(t, api, hangs.Identity)
-	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "docker"})
-	proxy.Transport = daemon.RoundTripper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/containers/"+silent+"/json") {
+	driver := behind(t, daemon, func(_ http.ResponseWriter, r *http.Request) bool {
+		hung := strings.HasSuffix(r.URL.Path, "/containers/"+silent+"/json")
+		if hung {
 			<-r.Context().Done()
-			return
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	driver := open(t, machine.Host{Name: "hangs", Endpoint: "tcp://" + server.Listener.Addr().String()})
-
+		return hung
+	})
 	list, err := driver.List(t.Context(), hangs.Installation)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ package docker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -61,7 +62,10 @@ func (d *driver) sample(ctx context.Context, id string) (machine.Sample, error) 
 	}
 	defer result.Body.Close()
 	var stats container.StatsResponse
-	if err := json.NewDecoder(io.LimitReader(result.Body, maxStats)).Decode(&stats); err != nil {
+	switch err := json.NewDecoder(io.LimitReader(result.Body, maxStats)).Decode(&stats); {
+	case errors.Is(err, io.EOF): // it ended before it was read: the answer is complete, and empty
+		return machine.Sample{}, nil
+	case err != nil:
 		return machine.Sample{}, fmt.Errorf("cannot read counters of container %.12q: %w", id, err)
 	}
 	return sampleOf(stats, c.State.StartedAt, resourcesOf(c.HostConfig.Resources)), nil
