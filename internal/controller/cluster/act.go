@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -56,13 +57,17 @@ func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	cluster := pass.Object
 	r.prober.Forget(cluster.UID)
 	r.published.drop(cluster.UID)
-	if err := r.provisioner.Forget(ctx, string(cluster.UID)); err != nil {
-		return flow.Fail(fmt.Errorf("cannot remove the tool's directory: %w", err))
+	err := r.provisioner.Forget(ctx, string(cluster.UID))
+	if errors.Is(err, provision.ErrBusy) {
+		return flow.Wait(clusterprovisionerv1alpha1.ReasonRemoving, endOf(err), lookAgain/3)
+	}
+	if err != nil {
+		return flow.Fail(fmt.Errorf("cannot remove what is kept of the tool's runs: %w", err))
 	}
 	if err := r.ownStore(ctx, pass); err != nil { // before the finalizer goes: nobody would come back to do it
 		return flow.Fail(err)
 	}
-	_, err := patch.RemoveFinalizers(ctx, r.client, cluster,
+	_, err = patch.RemoveFinalizers(ctx, r.client, cluster,
 		clusterprovisionerv1alpha1.ClusterFinalizer, clusterprovisionerv1alpha1.LegacyFinalizer)
 	if err != nil {
 		return flow.Fail(err)
@@ -194,7 +199,7 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	case errors.Is(err, provision.ErrLimit):
 		return flow.Wait(clusterprovisionerv1alpha1.ReasonQueued, "a run of another Cluster to end", lookAgain)
 	case errors.Is(err, provision.ErrBusy):
-		return flow.Wait(reasonFor(next.action), "another run of the tool to end", lookAgain/3)
+		return flow.Wait(reasonFor(next.action), endOf(err), lookAgain/3)
 	case errors.Is(err, provision.ErrDiskFull):
 		return flow.Wait(clusterprovisionerv1alpha1.ReasonDiskFull, "free space on the disk of the machine that runs Windlass", lookAgain)
 	case err != nil:
@@ -203,6 +208,12 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	pass.started = true
 	pass.Did(runStarted(pass.Object, next))
 	return pass.decision.outcome
+}
+
+// endOf says what a pass waits for that found another run under way, and what the error adds: a run that nobody follows any more is for a person to end.
+func endOf(busy error) string {
+	_, where, _ := strings.Cut(busy.Error(), provision.ErrBusy.Error())
+	return "another run of the tool to end" + where
 }
 
 // request describes the run to start.

@@ -112,8 +112,8 @@ func (s *stage) ends(of *batchv1.Job) {
 	}
 }
 
-// runs creates a Pod whose tool runs, controlled by the Job if there is one.
-func (s *stage) runs(cluster string, by *batchv1.Job) {
+// runs creates a Pod whose tool runs, controlled by the Job if there is one, and returns it.
+func (s *stage) runs(cluster string, by *batchv1.Job) *corev1.Pod {
 	s.t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "run-", Labels: labelsFor(cluster)},
@@ -121,6 +121,7 @@ func (s *stage) runs(cluster string, by *batchv1.Job) {
 	}
 	if by != nil {
 		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(by, batchv1.SchemeGroupVersion.WithKind("Job"))}
+		pod.Labels[batchv1.JobNameLabel], pod.Labels[batchv1.ControllerUidLabel] = by.Name, string(by.UID)
 	}
 	s.Create(s.t, pod)
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
@@ -129,6 +130,7 @@ func (s *stage) runs(cluster string, by *batchv1.Job) {
 	if err := s.Live.Status().Update(s.t.Context(), pod); err != nil {
 		s.t.Fatal(err)
 	}
+	return pod
 }
 
 // answers has Pods give a report.
@@ -280,6 +282,53 @@ func TestAJobWithoutAResultIsAnInterruptedRun(t *testing.T) {
 				t.Errorf("the next run is %+v", run)
 			}
 		})
+	}
+}
+
+// TestARunWhoseJobIsDeletedIsRepeatedBesideItsTool is about the Pod of a Job that somebody deleted: its tool works until its grace is over, or to its end where
+// Pods were to stay. The run was repeated after half a minute, and a Cluster with Orphan was let go.
+func TestARunWhoseJobIsDeletedIsRepeatedBesideItsTool(t *testing.T) {
+	s := newStage(t)
+	s.start(request("a", "up-1"))
+	pod := s.runs("a", s.job("a", "up-1"))
+	s.runs("a", nil) // a label alone does not make a Pod that of a run
+	// Nobody collects garbage here: the Pod stays.
+	if err := s.Live.Delete(t.Context(), s.job("a", "up-1"), client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+		t.Fatal(err)
+	}
+	back := s.again()
+	for _, id := range []string{"up-2", "remove-1"} {
+		if err := back.Start(t.Context(), request("a", id)); !errors.Is(err, provision.ErrBusy) || !strings.Contains(err.Error(), pod.Name) {
+			t.Errorf("%s beside the tool of up-1: %v", id, err)
+		}
+	}
+	if err := back.Forget(t.Context(), "a"); !errors.Is(err, provision.ErrBusy) {
+		t.Errorf("forgetting a cluster whose tool works: %v", err)
+	}
+	if run := s.observe("a"); run.ID != "up-1" || s.jobs() != 0 {
+		t.Errorf("the run is %+v, and there are %d Jobs", run, s.jobs())
+	}
+	if err := back.Start(t.Context(), request("b", "up-1")); err != nil {
+		t.Errorf("a run of another cluster: %v", err)
+	}
+	pod.Status.Phase = corev1.PodFailed
+	if err := s.Live.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	s.start(request("a", "up-2"))
+	s.ends(s.job("a", "up-2"))
+	if err := back.Forget(t.Context(), "a"); err != nil {
+		t.Errorf("forgetting a cluster whose tool has ended: %v", err)
+	}
+}
+
+// TestAPodWhoseJobLeftItRunsForEver is about a Job that was deleted with --cascade=orphan, and its deadline with it: the Pod waits for a manager that does not
+// know of it.
+func TestAPodWhoseJobLeftItRunsForEver(t *testing.T) {
+	t.Parallel()
+	of := manifest(Options{}, request("a", "up-1"), "rke:1")
+	if diff := cmp.Diff(of.Spec.ActiveDeadlineSeconds, of.Spec.Template.Spec.ActiveDeadlineSeconds); diff != "" {
+		t.Errorf("the deadline of the Pod (-Job +Pod):\n%s", diff)
 	}
 }
 

@@ -12,7 +12,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/internal/provision"
 )
 
 // list returns the Jobs of runs.
@@ -84,19 +87,47 @@ func whyOver(of *batchv1.Job) string {
 	return ""
 }
 
+// outlived returns ErrBusy if a Pod of the cluster has outlived its Job: that was deleted, and its tool works on until its grace is over, or to its end if
+// the Job left its Pods. own is the Job of the run that is wanted. A run whose result is kept has nothing left to do.
+func (r *Runner) outlived(ctx context.Context, cluster string, kept *run, own types.UID) error {
+	pods, err := r.pods(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	for i := range pods {
+		pod := &pods[i]
+		by := pod.Labels[batchv1.ControllerUidLabel] // a Job that leaves its Pods takes their owner away, and not this
+		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		if ended || by == "" || by == string(own) || kept != nil && kept.result != nil && by == kept.job {
+			continue
+		}
+		return fmt.Errorf("%w: it works in Pod %s/%s. To end it, delete that Pod", provision.ErrBusy, pod.Namespace, pod.Name)
+	}
+	return nil
+}
+
 // podOf returns the Pod of a Job, nil if there is none yet. A label alone does not make a Pod the Job's.
 func (r *Runner) podOf(ctx context.Context, of *batchv1.Job) (*corev1.Pod, error) {
-	var pods corev1.PodList
-	err := r.options.Client.List(ctx, &pods, client.InNamespace(r.options.Namespace), client.MatchingLabels{runLabel: of.Labels[runLabel]})
+	pods, err := r.pods(ctx, of.Labels[runLabel])
 	if err != nil {
-		return nil, fmt.Errorf("cannot list the Pods of Job %s/%s: %w", of.Namespace, of.Name, err)
+		return nil, err
 	}
-	for i := range pods.Items {
-		if metav1.IsControlledBy(&pods.Items[i], of) {
-			return &pods.Items[i], nil
+	for i := range pods {
+		if metav1.IsControlledBy(&pods[i], of) {
+			return &pods[i], nil
 		}
 	}
 	return nil, nil //nolint:nilnil // a Job whose Pod is yet to come is an answer
+}
+
+// pods returns the Pods with the label of a cluster's runs.
+func (r *Runner) pods(ctx context.Context, cluster string) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	err := r.options.Client.List(ctx, &pods, client.InNamespace(r.options.Namespace), client.MatchingLabels{runLabel: cluster})
+	if err != nil {
+		return nil, fmt.Errorf("cannot list the Pods of runs: %w", err)
+	}
+	return pods.Items, nil
 }
 
 // working reports whether the container with the tool runs.

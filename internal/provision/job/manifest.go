@@ -60,6 +60,7 @@ func jobName(cluster, id string) string {
 // deletes it.
 func manifest(options Options, wanted provision.Request, image string) *batchv1.Job {
 	labels := labelsFor(wanted.Cluster)
+	deadline := seconds(wanted.Timeout + wanted.Grace + absence)
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: options.Namespace, Name: jobName(wanted.Cluster, wanted.ID), Labels: labels,
@@ -70,10 +71,10 @@ func manifest(options Options, wanted provision.Request, image string) *batchv1.
 		Spec: batchv1.JobSpec{
 			// A tool that ended badly may have done half of its work: Windlass decides whether and when it runs again.
 			BackoffLimit: new(int32(0)), PodReplacementPolicy: new(batchv1.Failed),
-			ActiveDeadlineSeconds: new(seconds(wanted.Timeout + wanted.Grace + absence)),
+			ActiveDeadlineSeconds: &deadline,
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       podSpec(options, wanted, image),
+				Spec:       podSpec(options, wanted, image, deadline),
 			},
 		},
 	}
@@ -81,8 +82,9 @@ func manifest(options Options, wanted provision.Request, image string) *batchv1.
 
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
-// podSpec is a Pod at the level "restricted" of Pod Security, without a token.
-func podSpec(options Options, wanted provision.Request, image string) corev1.PodSpec {
+// podSpec is a Pod at the level "restricted" of Pod Security, without a token. It has the deadline of its Job, which somebody can delete without it: it would
+// wait for a manager for ever.
+func podSpec(options Options, wanted provision.Request, image string, deadline int64) corev1.PodSpec {
 	memory := func(name, size string) corev1.Volume {
 		limit := resource.MustParse(size)
 		return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
@@ -92,6 +94,7 @@ func podSpec(options Options, wanted provision.Request, image string) corev1.Pod
 	return corev1.PodSpec{
 		AutomountServiceAccountToken: new(false), EnableServiceLinks: new(false), RestartPolicy: corev1.RestartPolicyNever,
 		ImagePullSecrets:              options.PullSecrets,
+		ActiveDeadlineSeconds:         &deadline,
 		TerminationGracePeriodSeconds: new(seconds(wanted.Grace + handover + handover)),
 		NodeSelector:                  map[string]string{corev1.LabelOSStable: "linux"},
 		SecurityContext: &corev1.PodSecurityContext{

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/internal/provision"
@@ -142,11 +143,12 @@ func (r *Runner) makeWay(ctx context.Context, wanted provision.Request, kept *ru
 	if err != nil {
 		return err
 	}
-	others := 0
+	others, own := 0, types.UID("")
 	for i := range jobs {
 		found := &jobs[i]
 		switch {
 		case found.Name == jobName(wanted.Cluster, wanted.ID): // it was created, and nobody noted that
+			own = found.UID
 		case found.Labels[runLabel] != wanted.Cluster:
 			if holdsSlot(found) {
 				others++
@@ -158,6 +160,9 @@ func (r *Runner) makeWay(ctx context.Context, wanted provision.Request, kept *ru
 		default:
 			return provision.ErrBusy
 		}
+	}
+	if err := r.outlived(ctx, wanted.Cluster, kept, own); err != nil { // before the limit, which Forget does not mind
+		return err
 	}
 	if others >= r.options.Limit {
 		return provision.ErrLimit
