@@ -17,6 +17,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // followEvery is how often runs that are under way are asked how far they are.
@@ -77,31 +78,63 @@ func (r *Runner) compare(known map[types.UID]string, jobs []batchv1.Job) map[typ
 
 // follow asks a run once how far it is, and stores its result if it has ended.
 func (r *Runner) follow(ctx context.Context, of *batchv1.Job) {
-	cluster := of.Labels[runLabel]
+	kept := &run{
+		cluster: of.Labels[runLabel], id: of.Annotations[clusterprovisionerv1alpha1.OperationAnnotation],
+		action: provision.Action(of.Annotations[actionAnnotation]),
+	}
 	pod, err := r.podOf(ctx, of)
-	if err != nil || pod == nil {
+	switch {
+	case err != nil:
+		r.hinder(of, kept, err.Error())
+		return
+	case pod == nil:
+		return
+	case !working(pod):
+		r.advance(kept, provision.Run{Stage: obstacle(pod)})
 		return
 	}
-	if !working(pod) {
-		r.progress.note(cluster, provision.Run{Stage: obstacle(pod)})
-		r.tell(cluster, obstacle(pod))
+	told, err := r.ask(ctx, pod, kept.cluster)
+	switch {
+	case err != nil:
+		r.hinder(of, kept, fmt.Sprintf("Pod %s/%s cannot be asked: %s", pod.Namespace, pod.Name, err))
+		return
+	case told.Run.Phase == provision.Running:
+		r.advance(kept, trim(told, kept, r.options.Now()).Run)
 		return
 	}
-	told, err := r.ask(ctx, pod, cluster)
-	if err != nil {
-		return // the next time may do better; a Pod that has ended ends its Job
-	}
-	kept := &run{id: of.Annotations[clusterprovisionerv1alpha1.OperationAnnotation], action: provision.Action(of.Annotations[actionAnnotation])}
-	if told.Run.Phase == provision.Running {
-		run := trim(told, kept, r.options.Now()).Run
-		r.progress.note(cluster, run)
-		r.tell(cluster, fmt.Sprint(run.Stage, len(run.Log)))
+	if err := r.settle(ctx, of, told); err != nil {
+		r.hinder(of, kept, "the run has ended, and its result cannot be stored: "+err.Error())
 		return
 	}
-	if r.settle(ctx, of, told) == nil {
-		r.tell(cluster, "ended "+of.Name)
-		r.wake()
+	r.tell(kept.cluster, "ended "+of.Name)
+	r.wake()
+}
+
+// advance keeps and tells how far a run is.
+func (r *Runner) advance(of *run, to provision.Run) {
+	r.progress.note(of.cluster, to)
+	r.tell(of.cluster, fmt.Sprint(to.Stage, len(to.Log)))
+}
+
+// When a run that cannot be followed says so: after a failure of hindered tries in a row, because a Pod that ends fails once or twice, and then every
+// hinderedAgain tries, because errors name ports and times, and each other text would be a write of the status.
+const (
+	hindered      = 2
+	hinderedAgain = 10
+)
+
+// hinder says what keeps a run from being followed. The next time may do better; a Pod that has ended ends its Job. A Job that is being deleted can be
+// that of the run before.
+func (r *Runner) hinder(by *batchv1.Job, of *run, problem string) {
+	if !by.DeletionTimestamp.IsZero() {
+		return
 	}
+	if failures := r.progress.fail(of.cluster); failures != hindered && failures%hinderedAgain != 0 {
+		return
+	}
+	stage := status.Clip(provision.Redact(problem), maxText)
+	r.progress.say(of, stage)
+	r.tell(of.cluster, stage)
 }
 
 // settle stores how a run ended, unless that is known, and deletes its Job: the Pod has nothing left to do.
@@ -154,9 +187,9 @@ func obstacle(pod *corev1.Pod) string {
 		}
 	}
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for _, status := range statuses {
-			if waits := status.State.Waiting; waits != nil && waits.Message != "" {
-				return "container " + status.Name + " waits: " + waits.Reason + ": " + waits.Message
+		for _, c := range statuses {
+			if waits := c.State.Waiting; waits != nil && waits.Message != "" {
+				return "container " + c.Name + " waits: " + waits.Reason + ": " + waits.Message
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -490,6 +491,64 @@ func TestWhatAPodNeedsAndCannotGetIsTold(t *testing.T) {
 	}
 	s.follow(t.Context(), s.job("a", "up-1"))
 	if got, want := s.observe("a").Stage, `container tool waits: ImagePullBackOff: no image "rke:1"`; got != want {
+		t.Errorf("the stage is %q, want %q", got, want)
+	}
+}
+
+// TestAPodThatCannotBeAskedSaysNothing is about a policy that denies pods/exec, and an API server that does not reach kubelets: nothing said so, and a run could
+// not be told to stop.
+func TestAPodThatCannotBeAskedSaysNothing(t *testing.T) {
+	s := newStage(t)
+	s.start(request("a", "up-1"))
+	of := s.job("a", "up-1")
+	pod := s.runs("a", of)
+	s.answers(Report{Run: provision.Run{Phase: provision.Running, Stage: "step 1", Log: "a line\n", Skipped: []string{"b"}}})
+	s.follow(t.Context(), of)
+	s.says = func(io.Writer) error {
+		return errors.New(`admission webhook "no-exec" denied the request: token=hunter22 ` + strings.Repeat("long ", 1000))
+	}
+	s.follow(t.Context(), of)
+	if got := s.observe("a").Stage; got != "step 1" {
+		t.Errorf("after one failure, the stage is %q", got)
+	}
+	if err := s.Cancel(t.Context(), "a"); err == nil || !s.job("a", "up-1").DeletionTimestamp.IsZero() {
+		t.Errorf("a Pod that may answer the next time lost its Job (%v)", err)
+	}
+	for len(s.Changed()) > 0 {
+		<-s.Changed()
+	}
+	s.follow(t.Context(), of)
+	run := s.observe("a")
+	want := "Pod " + s.namespace + "/" + pod.Name + ` cannot be asked: admission webhook "no-exec" denied the request: token=[redacted] `
+	if !strings.HasPrefix(run.Stage, want) || len(run.Stage) > maxText {
+		t.Errorf("the stage is %q, want %q", run.Stage, want)
+	}
+	if run.Phase != provision.Running || run.Log != "a line\n" || !slices.Equal(run.Skipped, []string{"b"}) || len(s.Changed()) != 1 {
+		t.Errorf("the run is %+v, and %d were told", run, len(s.Changed()))
+	}
+	if err := s.Cancel(t.Context(), "a"); err != nil || s.job("a", "up-1").DeletionTimestamp.IsZero() {
+		t.Errorf("a run that cannot be told to stop goes on: %v", err)
+	}
+	s.answers(Report{Run: provision.Run{Phase: provision.Running, Stage: "step 2"}})
+	s.follow(t.Context(), of)
+	if got := s.observe("a").Stage; got != "step 2" {
+		t.Errorf("after an answer, the stage is %q", got)
+	}
+}
+
+// TestAResultThatCannotBeStoredSaysNothing is about an API server that refuses the Secret: the run had ended, and seemed to go on until its Job was over.
+func TestAResultThatCannotBeStoredSaysNothing(t *testing.T) {
+	s := newStage(t)
+	s.start(request("a", "up-1"))
+	of := s.job("a", "up-1")
+	s.runs("a", of)
+	s.answers(Report{Run: provision.Run{Phase: provision.Succeeded}})
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: secretName("a")}}
+	testkit.Edit(t, s.Harness, secret, func(found *corev1.Secret) { found.Immutable = new(true) })
+	s.follow(t.Context(), of)
+	s.follow(t.Context(), of)
+	want := "the run has ended, and its result cannot be stored: cannot write Secret " + s.namespace + "/" + secret.Name
+	if got := s.observe("a").Stage; !strings.HasPrefix(got, want) || !strings.Contains(got, "immutable") {
 		t.Errorf("the stage is %q, want %q", got, want)
 	}
 }

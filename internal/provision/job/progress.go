@@ -16,6 +16,8 @@ type progress struct {
 	mu   sync.Mutex
 	runs map[string]provision.Run
 	told map[string]string
+	// failures is how often in a row a run could not be followed.
+	failures map[string]int
 }
 
 // note keeps how far a cluster's run is.
@@ -26,6 +28,40 @@ func (p *progress) note(cluster string, run provision.Run) {
 		p.runs = map[string]provision.Run{}
 	}
 	p.runs[cluster] = run
+	delete(p.failures, cluster)
+}
+
+// say replaces the stage of a run. What else was read of it stays.
+func (p *progress) say(of *run, stage string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.runs == nil {
+		p.runs = map[string]provision.Run{}
+	}
+	read := p.runs[of.cluster]
+	if read.ID != of.id {
+		read = provision.Run{ID: of.id}
+	}
+	read.Stage = stage
+	p.runs[of.cluster] = read
+}
+
+// fail notes that a cluster's run could not be followed, and returns how often it could not since it last could.
+func (p *progress) fail(cluster string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failures == nil {
+		p.failures = map[string]int{}
+	}
+	p.failures[cluster]++
+	return p.failures[cluster]
+}
+
+// hindered reports whether a cluster's run cannot be followed.
+func (p *progress) hindered(cluster string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failures[cluster] >= hindered
 }
 
 // of returns a run that is under way, as far as it is known.
@@ -59,4 +95,5 @@ func (p *progress) drop(cluster string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.runs, cluster)
+	delete(p.failures, cluster)
 }

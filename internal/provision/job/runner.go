@@ -211,7 +211,11 @@ func (r *Runner) Cancel(ctx context.Context, cluster string) error {
 	if pod == nil || !working(pod) {
 		return r.delete(ctx, found) // the tool has not begun: there is nothing that it could save
 	}
-	if err := r.options.Attach(ctx, pod.Name, []string{program, Command, "cancel", kept.cluster}, nil); err != nil {
+	err = r.options.Attach(ctx, pod.Name, []string{program, Command, "cancel", kept.cluster}, nil)
+	if err != nil && r.progress.hindered(cluster) {
+		return r.delete(ctx, found) // the kubelet tells it to stop as well, with the same grace
+	}
+	if err != nil {
 		return fmt.Errorf("cannot tell the tool in Pod %s/%s to stop: %w", pod.Namespace, pod.Name, err)
 	}
 	return nil
