@@ -184,14 +184,7 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	if kept := pass.seen.stored.before(next); kept != pass.seen.stored {
 		wanted.Before = func(ctx context.Context) error { return r.writeStore(ctx, pass, kept, next.id) }
 	}
-	var err error
-	if pass.seen.outdated { // or the tool would work on an old state, and a run of the same name would count as this one
-		err = r.provisioner.Forget(ctx, string(pass.Object.UID))
-	}
-	if err == nil {
-		err = r.provisioner.Start(ctx, wanted)
-	}
-	switch {
+	switch err := r.provisioner.Start(ctx, wanted); {
 	case errors.Is(err, provision.ErrToolMissing):
 		return next.stall(clusterprovisionerv1alpha1.ReasonBinaryMissing, err)
 	case errors.Is(err, provision.ErrPathRefused):
@@ -225,6 +218,9 @@ func request(pass *scope) provision.Request {
 		PrivateKey: pass.credentials.privateKey, KnownHosts: pass.credentials.knownHosts,
 		Timeout: cmp.Or(timeouts.Up.Duration, clusterprovisionerv1alpha1.DefaultUpTimeout),
 		Grace:   cmp.Or(timeouts.Grace.Duration, clusterprovisionerv1alpha1.DefaultGrace),
+	}
+	if pass.seen.outdated { // or the tool would work on an old state, and a run of the same name would count as this one
+		wanted.Since = pass.Object.Status.LastOperation.StartTime.Time
 	}
 	if next.action == provision.Remove {
 		wanted.Timeout = cmp.Or(timeouts.Remove.Duration, clusterprovisionerv1alpha1.DefaultRemoveTimeout)

@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -56,6 +58,54 @@ func TestALeaderThatReturnsOverwritesNewerState(t *testing.T) {
 	s.lead("a", "b")
 	apply(y)
 	holds("B again", y, "donedonedonedone")
+}
+
+// TestALeaderThatReturnsWorksOnItsOldState is about configPath, where the state is beside the user's file, and not in what the first leader forgot: the tool worked
+// on the state of before the other one's run, and that replaced the newer copy. A run that had to wait for its slot forgot it, too.
+func TestALeaderThatReturnsWorksOnItsOldState(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	state := filepath.Join(s.dir, "cluster.rkestate")
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit := func(more string) {
+		t.Helper()
+		began := s.cluster.Status.LastOperation.StartTime.Time
+		testkit.Eventually(t, "the second is over", func() bool { return time.Since(began) > time.Second })
+		s.file("cluster.yml", configText+more)
+	}
+	holds := func(who, more, want string) {
+		t.Helper()
+		s.until(who+" has applied the file", func() bool { return s.cluster.Status.AppliedConfigHash == mustRead(configText+more).Digest })
+		s.settled()
+		kept, err := unpack(s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data[keyState+"cluster.rkestate"])
+		beside, errBeside := os.ReadFile(state)
+		if err := errors.Join(err, errBeside); err != nil || string(kept) != want || string(beside) != want {
+			t.Fatalf("after %s, %q is stored, and %q beside the file (%v); want %q", who, kept, beside, err, want)
+		}
+	}
+	holds("A", "", "done")
+	s.lead("a", "b")
+	move(state, state+"-a") // the machine of B has a directory of its own
+	edit("addons: b\n")
+	holds("B", "addons: b\n", "donedone")
+	s.lead("b", "a")
+	move(state, state+"-b")
+	move(state+"-a", state)
+	free := s.full()
+	edit("addons: c\n")
+	s.becomes(status.Reconciling, "True Queued: waiting for a run of another Cluster to end")
+	s.pass()
+	free()
+	holds("A's return", "addons: c\n", "donedonedone")
+	// A directory that both share has what the last leader's run left, also where nobody recorded its end.
+	s.lead("a", "b")
+	edit("addons: d\n")
+	holds("B in the same directory", "addons: d\n", "donedonedonedone")
 }
 
 // lead makes the manager of one machine end, and that of another one lead.

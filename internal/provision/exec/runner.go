@@ -99,7 +99,7 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 	}
 	defer func() { _ = lock.Close() }() // the supervisor has its own hold of the same lock
 	var last record
-	if known, err := read(files.record(), &last); err == nil && known && last.ID == wanted.ID {
+	if known, err := read(files.record(), &last); err == nil && known && last.ID == wanted.ID && !last.StartedAt.Before(wanted.Since) {
 		return nil // it has ended, or was interrupted
 	}
 	file, err := r.userFile(wanted.Place)
@@ -167,6 +167,11 @@ func (r *Runner) count(own layout, file string) (int, error) {
 
 // prepare writes what the tool reads, and returns its call.
 func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, error) {
+	if !wanted.Since.IsZero() {
+		if err := errors.Join(os.RemoveAll(files.work()), os.MkdirAll(files.work(), dirMode)); err != nil {
+			return nil, fmt.Errorf("cannot clear directory %q: %w", files.work(), noRoom(err))
+		}
+	}
 	work, err := openWorkspace(r.options.ConfigRoot, files, wanted.Place, wanted.Tool)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the directory of the configuration: %w", err)

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/provision/confine"
@@ -112,9 +113,9 @@ func aside(name string, text []byte) string {
 	return name + ".unapplied-" + hex.EncodeToString(sum[:4])
 }
 
-// putState writes the state files that are gone or torn. What is there is newer: the last run on this machine wrote it. If a later run was
-// on another machine, the caller calls Forget before the next one. Only the tool's own files are written: earlier
-// versions could also store the state of another cluster in the same directory, which may have been removed since.
+// putState writes the state files that are gone, torn, or from before Request.Since. What is there otherwise is newer: the last run wrote it, on this machine
+// or in a directory that another one shares. Only the tool's own files are written: earlier versions could also store the state of another cluster in the same
+// directory, which may have been removed since.
 func (w *workspace) putState(wanted provision.Request) error {
 	values := provision.Values{Name: wanted.Name, Config: w.config}
 	for _, name := range slices.Sorted(maps.Keys(wanted.State)) {
@@ -123,7 +124,7 @@ func (w *workspace) putState(wanted provision.Request) error {
 			continue
 		}
 		content, err := w.read(file)
-		if lost := errors.Is(err, fs.ErrNotExist) || err == nil && torn(content); !lost {
+		if lost := errors.Is(err, fs.ErrNotExist) || err == nil && (torn(content) || w.predates(file, wanted.Since)); !lost {
 			continue
 		}
 		if err := w.write(file, wanted.State[name]); err != nil {
@@ -131,6 +132,12 @@ func (w *workspace) putState(wanted provision.Request) error {
 		}
 	}
 	return nil
+}
+
+// predates reports whether a file was last written before a time.
+func (w *workspace) predates(name string, since time.Time) bool {
+	info, err := w.dir.Lstat(name)
+	return err == nil && info.ModTime().Before(since)
 }
 
 // putKnownHosts writes the file of host keys. Without any there is no file, so that a tool does not trust those of an earlier run. That run can

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/provision/confine"
@@ -212,5 +213,45 @@ func TestClustersInOneDirectoryTakeEachOthersState(t *testing.T) {
 	left, err := w.collect("east", tool)
 	if want := map[string][]byte{"east.rkestate": []byte("of east")}; err != nil || !maps.EqualFunc(left.State, want, bytes.Equal) {
 		t.Errorf("collected %q (%v), want %q", left.State, err, want)
+	}
+}
+
+// TestAnOldStateBesideAFileOutlivesANewerCopy is about a leader that returned: what its machine has beside the user's file is from before the copy.
+func TestAnOldStateBesideAFileOutlivesANewerCopy(t *testing.T) {
+	t.Parallel()
+	tool, err := provision.Preset("rke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		since time.Time
+		want  string
+	}{
+		"the last run was here":                              {want: "beside"},
+		"the last run was elsewhere":                         {since: written.Add(time.Minute), want: "copy"},
+		"the last run was elsewhere, in the same directory":  {since: written.Add(-time.Minute), want: "beside"},
+		"the last run was elsewhere, begun in the same tick": {since: written, want: "beside"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := t.TempDir()
+			root, err := os.OpenRoot(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &workspace{dir: root, config: filepath.Join(at, "cluster.yml"), name: "cluster.yml"}
+			defer w.close()
+			if err := errors.Join(root.WriteFile("cluster.rkestate", []byte("beside"), fileMode), root.Chtimes("cluster.rkestate", written, written)); err != nil {
+				t.Fatal(err)
+			}
+			err = w.putState(provision.Request{
+				Place: provision.Place{Name: "one", ConfigPath: w.config}, Tool: tool, Since: test.since,
+				State: map[string][]byte{"cluster.rkestate": []byte("copy")},
+			})
+			if got, errRead := root.ReadFile("cluster.rkestate"); err != nil || errRead != nil || string(got) != test.want {
+				t.Errorf("the tool is given %q (%v, %v), want %q", got, err, errRead, test.want)
+			}
+		})
 	}
 }

@@ -495,6 +495,32 @@ func TestWhatAPodNeedsAndCannotGetIsTold(t *testing.T) {
 	}
 }
 
+// TestAnOldRunOfTheSameNameIsRepeated is about runs of processes in between, of which the Secret does not know: a result from before them counted as the run.
+func TestAnOldRunOfTheSameNameIsRepeated(t *testing.T) {
+	s := newStage(t)
+	s.start(request("a", "up-1"))
+	s.runs("a", s.job("a", "up-1"))
+	began := time.Now().Add(-time.Hour)
+	s.answers(Report{Run: provision.Run{Phase: provision.Succeeded, StartedAt: began, EndedAt: began}})
+	s.follow(t.Context(), s.job("a", "up-1"))
+	gone := s.job("a", "up-1")
+	gone.Finalizers = nil // as once its Pod has ended
+	if err := s.Live.Update(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	again := request("a", "up-1")
+	s.start(again)
+	if run := s.observe("a"); run.Phase != provision.Succeeded {
+		t.Errorf("without a newer run it is repeated: %+v", run)
+	}
+	again.Since = began.Add(time.Minute)
+	s.start(again)
+	s.start(again)
+	if run := s.observe("a"); run.Phase != provision.Running || s.jobs() != 1 {
+		t.Errorf("after a newer run it is %+v, with %d Jobs", run, s.jobs())
+	}
+}
+
 // TestAPodThatCannotBeAskedSaysNothing is about a policy that denies pods/exec, and an API server that does not reach kubelets: nothing said so, and a run could
 // not be told to stop.
 func TestAPodThatCannotBeAskedSaysNothing(t *testing.T) {

@@ -6,6 +6,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +36,11 @@ type run struct {
 // settled reports whether the Job is that of a run whose result is stored.
 func (k *run) settled(of *batchv1.Job) bool {
 	return k != nil && k.result != nil && of.Name == jobName(k.cluster, k.id)
+}
+
+// predates reports whether the run began before a time. One without a result is not known to.
+func (k *run) predates(since time.Time) bool {
+	return k.result != nil && k.result.Run.StartedAt.Before(since)
 }
 
 // read returns the cluster's last run, nil if there is none.

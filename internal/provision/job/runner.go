@@ -76,7 +76,7 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 	if err != nil {
 		return err
 	}
-	if kept != nil && kept.id == wanted.ID && (kept.result != nil || kept.job != "") {
+	if kept != nil && kept.id == wanted.ID && (kept.result != nil || kept.job != "") && !kept.predates(wanted.Since) {
 		return nil // it is under way, has ended, or was interrupted
 	}
 	if err := r.makeWay(ctx, wanted, kept); err != nil {
