@@ -78,3 +78,15 @@ func TestARemovalWaitsAlthoughAPersonAsksForIt(t *testing.T) {
 		t.Errorf("the tool was called for %q", got)
 	}
 }
+
+// TestADeletionThatIsPausedBlamesTheLastRun: Ready told what the run before had failed at, and nobody who saw the deletion hang learned of the pause.
+func TestADeletionThatIsPausedBlamesTheLastRun(t *testing.T) {
+	s := newStage(t)
+	s.file("cluster.yml", configText)
+	s.file("up.fails", "no\n")
+	s.create()
+	s.until("a run has failed", func() bool { last := s.cluster.Status.LastOperation; return last != nil && last.Reason != "" })
+	s.edit(annotate(status.PausedAnnotation, "true"))
+	s.delete()
+	s.becomes(status.Ready, "False Paused: waiting for the annotation windlass.io/paused to be removed")
+}

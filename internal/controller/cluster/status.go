@@ -207,6 +207,8 @@ func markProvisioned(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 		marks.False(clusterprovisionerv1alpha1.ConditionProvisioned, clusterprovisionerv1alpha1.ReasonRemoved, "the tool has removed the cluster")
 	case cluster.Status.AppliedConfigHash != "":
 		marks.True(clusterprovisionerv1alpha1.ConditionProvisioned, clusterprovisionerv1alpha1.ReasonApplied, "")
+	case waitsToBeRemoved(cluster, outcome):
+		marks.False(clusterprovisionerv1alpha1.ConditionProvisioned, outcome.Reason(), outcome.Message())
 	case last != nil && last.Reason != "":
 		marks.False(clusterprovisionerv1alpha1.ConditionProvisioned, last.Reason, failed(last))
 	case outcome.Reason() != "":
@@ -214,6 +216,13 @@ func markProvisioned(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	default:
 		marks.False(clusterprovisionerv1alpha1.ConditionProvisioned, clusterprovisionerv1alpha1.ReasonApplying, "")
 	}
+}
+
+// waitsToBeRemoved reports whether the outcome says what keeps a Cluster from being removed, and not the last run, which was to apply it.
+func waitsToBeRemoved(cluster *clusterprovisionerv1alpha1.Cluster, outcome flow.Outcome) bool {
+	last := cluster.Status.LastOperation
+	tried := last != nil && last.Action == clusterprovisionerv1alpha1.ActionRemove
+	return !cluster.DeletionTimestamp.IsZero() && !tried && outcome.Reason() != ""
 }
 
 func markKubeconfig(marks *status.Marks, pass *scope) {
