@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/docker/dockertest"
@@ -34,15 +35,21 @@ func behind(t *testing.T, daemon *dockertest.Daemon, answers func(w http.Respons
 	return open(t, machine.Host{Name: "behind", Endpoint: "tcp://" + server.Listener.Addr().String()})
 }
 
+// runTwo runs two machines of one installation, and returns the container of the first as well.
+func runTwo(t *testing.T, direct machine.Driver, api *client.Client) (one, other machine.Spec, container string) {
+	t.Helper()
+	one, other = specOf(newIdentity()), specOf(newIdentity())
+	other.Installation = one.Installation
+	run(t, direct, one)
+	run(t, direct, other)
+	return one, other, containerOf(t, api, one.Identity)
+}
+
 // A container that ended while its counters were read took those of all others with it: its host counted as unreachable.
 func TestContainerThatEndsTakesTheCountersOfOthers(t *testing.T) {
 	t.Parallel()
 	daemon, direct, api := shared(t)
-	ends, other := specOf(newIdentity()), specOf(newIdentity())
-	other.Installation = ends.Installation
-	run(t, direct, ends)
-	run(t, direct, other)
-	ending := containerOf(t, api, ends.Identity)
+	ends, other, ending := runTwo(t, direct, api)
 	driver := behind(t, daemon, func(w http.ResponseWriter, r *http.Request) bool {
 		ended := strings.HasSuffix(r.URL.Path, "/containers/"+ending+"/stats")
 		if ended {
@@ -63,11 +70,7 @@ func TestContainerThatEndsTakesTheCountersOfOthers(t *testing.T) {
 func TestContainerThatHangsKeepsOthersFromBeingListed(t *testing.T) {
 	t.Parallel()
 	daemon, direct, api := shared(t)
-	hangs, other := specOf(newIdentity()), specOf(newIdentity())
-	other.Installation = hangs.Installation
-	run(t, direct, hangs)
-	run(t, direct, other)
-	silent := containerOf(t, api, hangs.Identity)
+	hangs, other, silent := runTwo(t, direct, api)
 	driver := behind(t, daemon, func(_ http.ResponseWriter, r *http.Request) bool {
 		hung := strings.HasSuffix(r.URL.Path, "/containers/"+silent+"/json")
 		if hung {
