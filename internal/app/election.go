@@ -22,9 +22,9 @@ import (
 )
 
 // The times of the election. The first two are those of Kubernetes' own components. The third is a quarter of theirs: an instance that waits
-// for the Lease looks at it after up to 2.2 retryPeriods, so it sees a Lease that is given up after at most 1.1 seconds. It takes one whose holder
-// died up to 1.1 seconds after its end, counted from when it saw the last renewal, which is up to 1.1 seconds late. The holder renews the Lease as
-// often as Kubernetes' own components do: a renewal is most of what a manager does while nothing happens.
+// for the Lease looks at it after up to 2.2 retryPeriods, so it sees within 1.1 seconds that a Lease is given up. If the holder died, it takes over at most
+// 2.2 seconds after the Lease has ended: it sees the last renewal up to 1.1 seconds late, and the end as well. The holder renews the Lease as often as
+// Kubernetes' own components do, because a renewal is most of what a manager does while nothing happens.
 const (
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second

@@ -14,17 +14,18 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// Chose reports whether the pod chose the pool, by the pod label or by the RuntimeClass of the pool's name, which is nil if there is none. The label chooses
-// when the pod is created, and then the policy gives the pod the member label to select, which nobody changes on a pod that has a node. Without that it was put
-// on later, or where no policy applies, and anybody may do so.
+// Chose reports whether the pod chose the pool, by the pod label or by the RuntimeClass with the pool's name. The class is nil if there is none.
+//
+// The label alone proves nothing: anybody may put it on a running pod. When a pod with the label is created, the policy also adds the member label to its
+// node selector, which cannot be changed once the pod has a node.
 func Chose(pod *corev1.Pod, pool *nodesv1.NodePool, class *nodev1.RuntimeClass) bool {
 	byClass := pod.Spec.RuntimeClassName != nil && *pod.Spec.RuntimeClassName == pool.Name
 	byLabel := pod.Labels[nodesv1.PoolLabel] == pool.Name && selected(pod.Spec.NodeSelector, pool.Name) != ""
 	return byLabel || byClass && !isForeign(class, pool)
 }
 
-// isForeign reports whether the RuntimeClass of the pool's name is another one's and selects other nodes: pods that name it did not choose the pool.
-// One that selects members is the pool's, although a deletion that orphans it has taken its owner.
+// isForeign reports whether the RuntimeClass with the pool's name belongs to another owner and selects other nodes: pods that name it did not choose
+// the pool. A class that selects members is the pool's, even if a deletion that orphans it has removed its owner.
 func isForeign(class *nodev1.RuntimeClass, pool *nodesv1.NodePool) bool {
 	return class != nil && !metav1.IsControlledBy(class, pool) && SelectedLabel(class, pool.Name) == ""
 }

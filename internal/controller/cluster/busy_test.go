@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// occupied is the provisioner of a cluster whose tool works on, although its last run has ended for whoever observes it.
+// occupied is a provisioner whose tool still works, although it reports that the last run has ended.
 type occupied struct {
 	provision.Provisioner
 }

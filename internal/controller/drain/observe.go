@@ -53,7 +53,7 @@ func (r *Reconciler) observe(ctx context.Context, name string) (observation, err
 	return seen, nil
 }
 
-// lookAtClasses reads from the cache the RuntimeClasses of the pools' names, by which pods choose a pool only where they are the pool's.
+// lookAtClasses reads the RuntimeClasses with the names of the pools from the cache. Pods choose a pool by one only if it belongs to the pool.
 func (r *Reconciler) lookAtClasses(ctx context.Context, drains []drain) error {
 	for i := range drains {
 		class := &nodev1.RuntimeClass{}

@@ -26,7 +26,7 @@ const maxEvictions = 10
 type drain struct {
 	pool  *nodesv1.NodePool
 	entry nodesv1.DrainingNode
-	// class is the RuntimeClass of the pool's name, nil if there is none. It may be another owner's.
+	// class is the RuntimeClass with the pool's name, nil if there is none. It can belong to another owner.
 	class *nodev1.RuntimeClass
 	// asked are the pods that were there when this process first could ask for them, and whether it has.
 	asked map[types.UID]bool

@@ -45,7 +45,7 @@ func (d *driver) stop(ctx context.Context, c container.Summary, how machine.Powe
 	}
 	// Without a grace, the container is signaled and checked once.
 	err = d.signal(ctx, c.ID, terminate, max(how.Grace, time.Millisecond))
-	// Nothing checks the signal that an image names. To a container that names one which the engine does not know, it sends SIGKILL only.
+	// Nothing checks the signal that an image names. If the engine does not know it, the engine sends the container no signal but SIGKILL.
 	if (errors.Is(err, machine.ErrBusy) || errors.Is(err, machine.ErrInvalid)) && how.Mode == machine.TrySoft {
 		return d.signal(ctx, c.ID, signalKill, 0)
 	}
