@@ -4,8 +4,11 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,6 +17,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-operator/windlass/test/guide"
@@ -194,8 +198,24 @@ func (r *reader) run(ctx context.Context, script string) rig.Result {
 	return rig.Finish(command)
 }
 
-// apply applies whole objects, and tries whether the API server would take a part of one.
+// apply applies each object of a block of YAML.
 func (r *reader) apply(where, text string) {
+	r.t.Helper()
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			r.t.Fatalf("%s: %v", where, err)
+		}
+		r.applyOne(where, string(document))
+	}
+}
+
+// applyOne applies a whole object, and tries whether the API server would take a part of one.
+func (r *reader) applyOne(where, text string) {
 	r.t.Helper()
 	var object map[string]any
 	if err := yaml.UnmarshalStrict([]byte(text), &object); err != nil {

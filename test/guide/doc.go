@@ -5,7 +5,7 @@
 //
 //   - ```console holds commands after "$ ", each followed by its output; a line with … or ... leaves output out;
 //   - ```sh holds commands without output, one a line;
-//   - ```yaml holds an object, or a part of one (a "fragment"), to apply;
+//   - ```yaml holds objects, or a part of one (a "fragment"), to apply;
 //   - other blocks are not run.
 //
 // A comment right before a block changes how it is run. Several may follow each other:
