@@ -4,6 +4,7 @@
 package node
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strconv"
@@ -30,16 +31,17 @@ const (
 type repairs struct {
 	mu    sync.Mutex
 	of    map[string]repaired // by node
+	seed  maphash.Seed
 	swept time.Time
 }
 
-// repaired is what a node has been given since a time.
+// repaired is what a node has been given since a time, as hashes: after a change of a pool there is one for each of its nodes, until the next write.
 type repaired struct {
 	since time.Time
 	// node is the node with its pools as they are: a node that joins or leaves one, or that follows an edit of one, is not repaired.
-	node string
+	node uint64
 	// values are what it has been given, by key, and count is how often it was nothing else.
-	values map[string]string
+	values map[uint64]uint64
 	count  int
 }
 
@@ -48,7 +50,7 @@ func (r *repairs) wait(node *corev1.Node, pools membership.Pools, plan *membersh
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := r.of[node.Name]
-	if last.count < maxRepairs || last.node != identity(node, pools, plan) || !last.has(given(node, plan)) {
+	if last.count < maxRepairs || last.node != r.hash(identity(node, pools, plan)) || !last.has(r.hashes(given(node, plan))) {
 		return 0
 	}
 	return last.left(now)
@@ -59,7 +61,7 @@ func (r *repairs) note(node *corev1.Node, pools membership.Pools, plan *membersh
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sweep(now)
-	last, values, subject := r.of[node.Name], given(node, plan), identity(node, pools, plan)
+	last, values, subject := r.of[node.Name], r.hashes(given(node, plan)), r.hash(identity(node, pools, plan))
 	switch {
 	case last.left(now) == 0 || last.node != subject:
 		last = repaired{since: now, node: subject, values: values, count: 1}
@@ -76,7 +78,7 @@ func (r *repairs) note(node *corev1.Node, pools membership.Pools, plan *membersh
 // sweep forgets, once in a while, the nodes that nobody has written of late.
 func (r *repairs) sweep(now time.Time) {
 	if r.of == nil {
-		r.of = map[string]repaired{}
+		r.of, r.seed = map[string]repaired{}, maphash.MakeSeed()
 	}
 	if clock.Left(r.swept.Add(repairsWithin), repairsWithin, now) > 0 {
 		return
@@ -92,13 +94,23 @@ func (r *repairs) drop(node string) {
 	delete(r.of, node)
 }
 
+func (r *repairs) hash(text string) uint64 { return maphash.String(r.seed, text) }
+
+func (r *repairs) hashes(values map[string]string) map[uint64]uint64 {
+	out := make(map[uint64]uint64, len(values))
+	for key, value := range values {
+		out[r.hash(key)] = r.hash(value)
+	}
+	return out
+}
+
 // left returns how much is left of the time in which writes are counted.
 func (r repaired) left(now time.Time) time.Duration {
 	return clock.Left(r.since.Add(repairsWithin), repairsWithin, now)
 }
 
 // has reports whether the node has been given all of these values.
-func (r repaired) has(values map[string]string) bool {
+func (r repaired) has(values map[uint64]uint64) bool {
 	for key, value := range values {
 		if before, known := r.values[key]; !known || before != value {
 			return false
