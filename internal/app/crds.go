@@ -47,7 +47,7 @@ type crds struct {
 }
 
 // await waits until all kinds are served, which it says once, and returns those that are being deleted. While it waits, the process is alive
-// and not ready: a kubelet that restarted it would gain nothing.
+// and not ready: a kubelet that restarted it would gain nothing. Where the context ends, it returns which kinds are still missing.
 func (c *crds) await(ctx context.Context, probes string, log logr.Logger) (leaving []string, err error) {
 	stop := func() {}
 	defer func() { stop() }()
@@ -68,7 +68,7 @@ func (c *crds) await(ctx context.Context, probes string, log logr.Logger) (leavi
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, unknown
 		case <-time.After(period):
 		}
 	}
@@ -76,12 +76,13 @@ func (c *crds) await(ctx context.Context, probes string, log logr.Logger) (leavi
 
 // serveWaiting answers the probes of a process that is alive and waits. The manager takes the address over afterwards.
 func serveWaiting(ctx context.Context, address string) (stop func(), err error) {
+	none := func() {}
 	if address == "0" {
-		return func() {}, nil
+		return none, nil
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", address, cause(err))
+		return none, fmt.Errorf("cannot listen on %s: %w", address, cause(err))
 	}
 	answers := http.NewServeMux()
 	answers.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})

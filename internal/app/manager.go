@@ -60,6 +60,9 @@ func runOn(
 	defer silence()
 	list := enabled(conf.Enabled)
 	found, err := preflight(ctx, restConfig, conf, list, logger)
+	if err == nil {
+		err = makeNamespace(ctx, restConfig, found, conf)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil // a stop during the checks is not a failure

@@ -36,10 +36,12 @@ type learned struct {
 	mapper meta.RESTMapper
 	// subject is the account of this process, as "kubectl create rolebinding" takes it.
 	subject string
+	// lacksNamespace is true where the namespace of the manifests is missing, which this account may create.
+	lacksNamespace bool
 }
 
 // preflight asks the API server everything that would otherwise show as an endless row of log lines: whether it answers,
-// knows our kinds, and grants what the controllers need. It waits for the kinds.
+// knows our kinds, and grants what the controllers need. It waits for the kinds, and changes nothing.
 func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config, list []controller, log logr.Logger) (learned, error) {
 	finder, err := discovery.NewDiscoveryClientForConfig(restConfig)
 	if err != nil {
@@ -64,8 +66,7 @@ func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config
 		// Continue: a controller has to clean up after their objects, whose finalizers would otherwise block the deletion.
 		log.Info("CRDs are being deleted, and all of their objects with them; afterwards "+applyCRDs, "crds", leaving)
 	}
-	subject, err := checkAccount(ctx, restConfig, wanted.mapper, conf, list, log)
-	return learned{mapper: wanted.mapper, subject: subject}, err
+	return checkAccount(ctx, restConfig, wanted.mapper, conf, list, log)
 }
 
 // neededKinds returns the kinds that the controllers read.
@@ -81,31 +82,33 @@ func neededKinds(list []controller, scheme *runtime.Scheme) ([]schema.GroupVersi
 	return out, nil
 }
 
-// checkAccount checks what this account may do and that it can keep the Lease, and returns who it is. It asks all of that at the same time,
-// because a takeover waits for the answers.
+// checkAccount checks what this account may do and that it can keep the Lease, and returns what it found out besides the mapper that it is given. It asks
+// all of that at the same time, because a takeover waits for the answers.
 func checkAccount(
 	ctx context.Context, restConfig *rest.Config, mapper meta.RESTMapper, conf *config.Config, list []controller, log logr.Logger,
-) (subject string, err error) {
+) (found learned, err error) {
 	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
 	defer cancel()
+	found.mapper = mapper
 	if conf.OnlyGateway {
-		return ownSubject(ctx, restConfig) // what its caches may not read, the HTTP API says itself
+		found.subject, err = ownSubject(ctx, restConfig) // what its caches may not read, the HTTP API says itself
+		return found, err
 	}
 	live, err := client.New(restConfig, client.Options{Scheme: kube.NewScheme(), Mapper: mapper})
 	if err != nil {
-		return "", explain(restConfig, err)
+		return found, explain(restConfig, err)
 	}
 	var unknown, denied, unleased error
 	var asking sync.WaitGroup
-	asking.Go(func() { subject, unknown = ownSubject(ctx, restConfig) })
+	asking.Go(func() { found.subject, unknown = ownSubject(ctx, restConfig) })
 	asking.Go(func() { denied = checkRights(ctx, restConfig, conf, list, log) })
 	asking.Go(func() { unleased = tryLease(ctx, live, conf) })
 	asking.Wait()
 	if denied == nil && unleased != nil {
 		// The rights may have been granted after it was tried.
-		unleased = ensureLease(ctx, restConfig, live, conf)
+		found.lacksNamespace, unleased = tryLeaseAgain(ctx, restConfig, live, conf)
 	}
-	return subject, cmp.Or(denied, unleased, unknown)
+	return found, cmp.Or(denied, unleased, unknown)
 }
 
 // tryLease creates the Lease as a dry run: it must exist, or it must be possible to create it. Otherwise the election would never end.
@@ -119,26 +122,41 @@ func tryLease(ctx context.Context, live client.Writer, conf *config.Config) erro
 	return client.IgnoreAlreadyExists(live.Create(ctx, lease, client.DryRunAll))
 }
 
-// ensureLease tries the Lease, and creates the namespace of the manifests if only that is missing.
-func ensureLease(ctx context.Context, restConfig *rest.Config, live client.Writer, conf *config.Config) error {
-	err := tryLease(ctx, live, conf)
+// tryLeaseAgain tries the Lease, and reports whether only the namespace of the manifests is missing, which this account may create.
+func tryLeaseAgain(
+	ctx context.Context, restConfig *rest.Config, live client.Writer, conf *config.Config,
+) (lacksNamespace bool, err error) {
+	err = tryLease(ctx, live, conf)
 	switch {
 	case err == nil:
-		return nil
+		return false, nil
 	case apierrors.IsNotFound(err) && conf.LeaseLockNamespace == config.DefaultNamespace:
-		return createNamespace(ctx, live, conf.LeaseLockNamespace)
+		return true, createNamespace(ctx, live, conf.LeaseLockNamespace, client.DryRunAll)
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("the namespace %q of the Lease does not exist: create it, or name another with "+
+		return false, fmt.Errorf("the namespace %q of the Lease does not exist: create it, or name another with "+
 			"--lease-lock-namespace", conf.LeaseLockNamespace)
 	default:
-		return explain(restConfig, err)
+		return false, explain(restConfig, err)
 	}
 }
 
-// createNamespace creates the namespace that the manifests would create, for an administrator who starts the manager outside of the
-// cluster. Without the right to, it says what to do.
-func createNamespace(ctx context.Context, live client.Writer, name string) error {
-	err := live.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+// makeNamespace creates the namespace that the manifests would create, for an administrator who starts the manager outside of the cluster.
+func makeNamespace(ctx context.Context, restConfig *rest.Config, found learned, conf *config.Config) error {
+	if !found.lacksNamespace {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
+	defer cancel()
+	live, err := client.New(restConfig, client.Options{Scheme: kube.NewScheme(), Mapper: found.mapper})
+	if err != nil {
+		return explain(restConfig, err)
+	}
+	return createNamespace(ctx, live, conf.LeaseLockNamespace)
+}
+
+// createNamespace creates a namespace. Without the right to, it says what to do.
+func createNamespace(ctx context.Context, live client.Writer, name string, options ...client.CreateOption) error {
+	err := live.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, options...)
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("the namespace %q of the Lease does not exist and cannot be created (%w): %s, or name another with "+
 			"--lease-lock-namespace", name, err, applyRBAC)

@@ -69,9 +69,9 @@ func TestAStartAsksAboutItsAccountAtTheSameTime(t *testing.T) {
 	conf.LeaseLockNamespace = "windlass-system"
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(coordinationv1.SchemeGroupVersion.WithKind("Lease"), meta.RESTScopeNamespace)
-	subject, err := checkAccount(t.Context(), speakingJSON(listening.URL), mapper, &conf, controllers(), logr.Discard())
-	if want := "--serviceaccount=windlass-system:windlass"; err != nil || subject != want {
-		t.Errorf("the account is %q, want %q: %v", subject, want, err)
+	found, err := checkAccount(t.Context(), speakingJSON(listening.URL), mapper, &conf, controllers(), logr.Discard())
+	if want := "--serviceaccount=windlass-system:windlass"; err != nil || found.subject != want {
+		t.Errorf("the account is %q, want %q: %v", found.subject, want, err)
 	}
 	slices.Sort(server.asked)
 	if diff := cmp.Diff([]string{"leases", "selfsubjectreviews", "selfsubjectrulesreviews", "selfsubjectrulesreviews"}, server.asked); diff != "" {
