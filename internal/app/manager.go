@@ -74,6 +74,7 @@ func runOn(
 		return err
 	}
 	defer stopTraces()
+	paceCollector(now)
 	ready, leading := &readiness{}, newFence(conf, now)
 	mgr, err := newManager(restConfig, found.mapper, conf, logger, detail, ready, leading)
 	if err != nil {
