@@ -208,6 +208,28 @@ func TestToolsFindNoNameWhereTheNodeHasADNSCache(t *testing.T) {
 	}
 }
 
+// TestNamesAreNotFoundWithCilium: it does not count pods among blocks of addresses, and DNS is a pod.
+func TestNamesAreNotFoundWithCilium(t *testing.T) {
+	t.Parallel()
+	from, err := overlay([]string{"network-policy", "tools"})
+	policies := built(t, from, err)
+	for _, name := range []string{"windlass", "windlass-gateway", "windlass-tools"} {
+		rules, _, err := unstructured.NestedSlice(policies["NetworkPolicy "+name], "spec", "egress")
+		if err != nil || !slices.ContainsFunc(rules, reachesAllPods) {
+			t.Errorf("%s does not reach pods: %v (%v)", name, rules, err)
+		}
+	}
+}
+
+// reachesAllPods reports whether a rule for what goes out names all namespaces, and no ports.
+func reachesAllPods(rule any) bool {
+	fields, _ := rule.(map[string]any)
+	to, _, _ := unstructured.NestedSlice(fields, "to")
+	return fields["ports"] == nil && slices.ContainsFunc(to, func(peer any) bool {
+		return cmp.Equal(peer, map[string]any{"namespaceSelector": map[string]any{}})
+	})
+}
+
 // TestMonitoringObjects compares what Prometheus' operator and Grafana's sidecar take.
 func TestMonitoringObjects(t *testing.T) {
 	t.Parallel()
