@@ -122,3 +122,17 @@ func TestOptions(t *testing.T) {
 	}
 	decode(t, manifest) // every document is YAML
 }
+
+// TestTheTestOfTheChartHasTheFlagsOfTheManager: they decide which rights and which Lease it asks for.
+func TestTheTestOfTheChartHasTheFlagsOfTheManager(t *testing.T) {
+	t.Parallel()
+	made, err := rendered(t, `{manager: {extraArgs: ["--lease-lock-name=other"]}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hook := range made.Hooks {
+		if !strings.Contains(hook.Manifest, `- "--lease-lock-name=other"`) {
+			t.Errorf("%s lacks the flag:\n%s", hook.Name, hook.Manifest)
+		}
+	}
+}
