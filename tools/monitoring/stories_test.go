@@ -25,7 +25,7 @@ func stories() map[string]map[string]story {
 		"WindlassObjectsAreNotReady": {
 			"for an hour": {
 				`windlass_resource_conditions{kind="PodSet", condition="Ready", status="False", reason="RollingOut"} 1x70`, 60,
-				[]string{"1 PodSet objects have not been ready for an hour: RollingOut."},
+				[]string{"For an hour there have been PodSet objects that are not ready, now 1: RollingOut."},
 			},
 			"for half an hour": {`windlass_resource_conditions{kind="PodSet", condition="Ready", status="False", reason="RollingOut"} 1x70`, 30, none},
 			"ready":            {`windlass_resource_conditions{kind="PodSet", condition="Ready", status="True", reason="Ready"} 1x70`, 70, none},
@@ -96,7 +96,7 @@ func stories() map[string]map[string]story {
 		"WindlassRunsWait": {
 			"for an hour": {
 				"windlass_cluster_runs{state=\"waiting\"} 2x70\nwindlass_cluster_runs{state=\"running\"} 5x70", 60,
-				[]string{"2 Clusters have been waiting for an hour until the provisioning tools of others end."},
+				[]string{"For an hour Clusters have been waiting until the provisioning tools of others end, now 2."},
 			},
 			"nobody waits": {"windlass_cluster_runs{state=\"waiting\"} 0x70\nwindlass_cluster_runs{state=\"running\"} 5x70", 70, none},
 			"half an hour": {`windlass_cluster_runs{state="waiting"} 2x70`, 30, none},
