@@ -6,8 +6,9 @@ const roots = {
   podsets: "apis/apps.jicki.cn/v1alpha1", podbuggertools: "apis/apps.jicki.cn/v1alpha1", nodepools: "apis/nodes.lailin.xyz/v1",
   virtualmachines: "apis/cloudnative.tw/v1alpha1", clusters: "apis/clusterprovisioner.rke.io/v1alpha1", kubeconfigs: "apis/clusterprovisioner.rke.io/v1alpha1",
   clusterroles: "apis/rbac.authorization.k8s.io/v1", clusterrolebindings: "apis/rbac.authorization.k8s.io/v1", rolebindings: "apis/rbac.authorization.k8s.io/v1",
+  poddisruptionbudgets: "apis/policy/v1",
 };
-const kinds = { pods: "Pod", serviceaccounts: "ServiceAccount", clusterroles: "ClusterRole", clusterrolebindings: "ClusterRoleBinding", rolebindings: "RoleBinding", podsets: "PodSet", services: "Service", nodes: "Node", namespaces: "Namespace", deployments: "Deployment", clusters: "Cluster" };
+const kinds = { pods: "Pod", serviceaccounts: "ServiceAccount", clusterroles: "ClusterRole", clusterrolebindings: "ClusterRoleBinding", rolebindings: "RoleBinding", podsets: "PodSet", services: "Service", nodes: "Node", namespaces: "Namespace", deployments: "Deployment", clusters: "Cluster", poddisruptionbudgets: "PodDisruptionBudget" };
 
 export class Cluster {
   #base;

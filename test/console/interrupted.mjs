@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { patience, reader } from "./browser.mjs";
 import { owners } from "./cluster.mjs";
 import { relay } from "./relay.mjs";
-import { enter, giveToken, nothingPossible, open, ready, right, settled, signIn } from "./page.mjs";
+import { action, enter, giveToken, nothingPossible, open, press, ready, right, settled, signIn } from "./page.mjs";
 
 const namespace = "showcase";
 const reasons = { cut: "The stream is cut off: what you see may be old.", stale: "The API server does not answer: what you see may be old." };
@@ -235,6 +235,46 @@ export async function expired({ browser, origin, cluster }) {
   await page.waitForURL(`**/podsets/${namespace}/after*`);
   right((await cluster.get("podsets", namespace, "after"))?.spec.template.spec.containers[0].image === "registry.example/after:1", "what was typed is not created");
   await context.close();
+}
+
+/** A drain goes on while its tab is hidden. Once it is over it is not sent again for who signs in over it: others may use the node by then. */
+export async function drainsToTheEnd({ browser, origin, cluster }) {
+  const name = "drainer";
+  const account = await joins(cluster, name);
+  await cluster.create("clusterrolebindings", undefined, {
+    metadata: account.metadata, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" }, subjects: [{ kind: "ServiceAccount", namespace, name }],
+  });
+  const context = await reader(browser, origin);
+  const page = await context.newPage();
+  await cluster.create("pods", "default", {
+    metadata: { name, labels: { app: name } },
+    spec: { nodeName: "worker-12", tolerations: [{ operator: "Exists" }], containers: [{ name: "main", image: "example.com/nothing:1" }] },
+  });
+  await cluster.create("poddisruptionbudgets", "default", { metadata: { name }, spec: { minAvailable: 1, selector: { matchLabels: { app: name } } } });
+  await signIn(page, `${origin}/nodes/worker-12`, await cluster.token(namespace, name));
+  await press(page, "Drain");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Also evict pods that nothing creates again: they are lost").check();
+  await ready(dialog, "Drain").click();
+  await dialog.getByText("1 pod has to go.").waitFor();
+  await page.evaluate(() => Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "hidden" }));
+  await cluster.delete("poddisruptionbudgets", "default", name);
+  await dialog.getByText("The node is drained. It stays cordoned.").waitFor();
+  await page.evaluate(() => { delete document.visibilityState; });
+  let sent = 0;
+  page.on("request", (request) => { if (request.method() === "POST" && new URL(request.url()).pathname.endsWith("/drain")) sent++; });
+  await cluster.delete("serviceaccounts", namespace, name);
+  await page.locator(".gate").waitFor();
+  await cluster.create("serviceaccounts", namespace, account);
+  await giveToken(page, await cluster.token(namespace, name));
+  await page.locator(".live.live").waitFor();
+  await settled(page);
+  await dialog.getByRole("button", { name: "Close" }).click();
+  right(sent === 0, `a drain that is over is sent ${sent} times after the sign-in`);
+  await action(page, await cluster.get("nodes", undefined, "worker-12"), "Uncordon");
+  await cluster.until("nodes", undefined, "worker-12", "is open again", ({ spec }) => spec.unschedulable === undefined);
+  await context.close();
+  await cluster.delete("clusterrolebindings", undefined, name);
 }
 
 /** Somebody else signs in over the page: they get a new one, and nothing of what the other has typed. */

@@ -9,7 +9,7 @@ import { Cluster } from "./cluster.mjs";
 import { create } from "./create.mjs";
 import { deleteOthers } from "./delete.mjs";
 import { everyPage, inChinese } from "./everywhere.mjs";
-import { another, expired, expiredUnseen, withoutServer } from "./interrupted.mjs";
+import { another, drainsToTheEnd, expired, expiredUnseen, withoutServer } from "./interrupted.mjs";
 import { byKeyboard, taskByKeyboard } from "./keyboard.mjs";
 import { editor, viewer } from "./limited.mjs";
 import { missing } from "./missing.mjs";
@@ -113,5 +113,6 @@ await settled(other);
 await Promise.all([
   visit("by keyboard", async () => { await byKeyboard(page); await taskByKeyboard(page, cluster); }), visit("an administrator", () => administrator(other)), visit("a user of one namespace", () => editor(guest)),
 ]);
+await visit("a drain to its end", () => drainsToTheEnd(guest));
 await visit("without the API server", () => withoutServer(guest));
 await end(browser);

@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { skipToken, useQuery } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { bodyOf } from "../api/client";
 import { whilePassing } from "../api/passing";
 import { Action, DoesTheSame, Failure, Skeleton } from "../components/parts";
@@ -40,13 +40,15 @@ export function DrainDialog({ deed, target, onClose }: { deed: Deed; target: Tar
   });
   const further = useQuery({
     queryKey: ["draining", sent?.order, sent?.turn], queryFn: sent ? () => sendDrain(sent.order) : skipToken, initialData: sent?.first, enabled: !stopped && refused === undefined,
-    staleTime: Infinity, gcTime: 0, retry: false, refetchOnWindowFocus: false, refetchOnReconnect: false,
+    staleTime: Infinity, gcTime: 0, retry: false, refetchOnWindowFocus: false, refetchOnReconnect: false, refetchIntervalInBackground: true,
     refetchInterval: ({ state }) => (state.data !== undefined && goesOn(state.data) ? (state.error === null ? pause : whilePassing({ state })) : false),
   });
   const drain = sent ? (further.data ?? sent.first) : foreseen.data;
   const error = failed ?? (sent ? further.error : foreseen.error);
   const done = sent !== undefined && drain?.remaining === 0;
   const ended = sent !== undefined && (stopped || drain === undefined || !goesOn(drain) || (further.error !== null && whilePassing({ state: further }) === false));
+  // What is over must not be sent again with everything else that a new session asks for anew: the node may be in use again.
+  useEffect(() => { if (ended) setStopped(true); }, [ended]);
   const active = busy || (sent !== undefined && !ended);
   const begin = async () => {
     const answer = await run(order, say(deed.key), target.name, { quiet: true });
