@@ -8,7 +8,7 @@ import { mistakesIn } from "./mistakes";
 import { edited, editsOf, patchOf } from "./patch";
 import { pathOf } from "./path";
 import { helpFor } from "./schema";
-import { editableText, merged, pathAt, rangeOf, reading, textOf, withField } from "./text";
+import { editableText, merged, pathAt, rangeOf, reading, takenIn, textOf, withField } from "./text";
 
 const web: Fields = {
   apiVersion: "apps.jicki.cn/v1alpha1", kind: "PodSet", metadata: { name: "web", namespace: "shop", labels: { "example.com/team": "shop" } },
@@ -97,6 +97,16 @@ describe("text", () => {
     expect((reading(out).object?.["spec"] as Fields)["paused"]).toBe(true);
     expect((reading(out).object?.["spec"] as Fields)["size"]).toBe(14);
     expect(both.map((edit) => spoken(edit.path))).toEqual(["spec.size"]);
+  });
+  test("what another has changed is no change of mine because I was in the middle of a line", () => {
+    const theirs = structuredClone(web);
+    Object.assign(theirs["spec"] as Fields, { size: 13, paused: true });
+    const mended = text + "status: {}\n";
+    expect(takenIn(text + "status: {", web, theirs)).toBeUndefined();
+    const taken = takenIn(mended, web, theirs);
+    const typed = reading(taken?.text ?? "").object;
+    expect(taken && typed && editsOf(taken.base, typed).map(({ path }) => spoken(path))).toEqual(["status"]);
+    expect(takenIn(text, web, theirs)?.text).toBe(editableText(theirs));
   });
   test("a mistake has its place, and a bomb is none", () => {
     expect(reading("a: [1\nb: 2").mistakes[0]?.from).toBeGreaterThan(0);

@@ -120,6 +120,12 @@ function put(doc: Document, path: Path, value: Json | undefined): void {
   }
 }
 
+/** What is typed, around what the server has now, which becomes its base. A text that cannot be read does not tell what of it is a change: there is none then. */
+export function takenIn(text: string, before: Fields, now: Fields): { text: string; base: Fields } | undefined {
+  if (!reading(text).object) return undefined;
+  return { text: text === editableText(before) ? editableText(now) : merged(text, before, now).text, base: now };
+}
+
 /** A text with what has changed on the server, but for what the reader has changed: that stays as it is typed. */
 export function merged(text: string, before: Fields, now: Fields): { text: string; both: readonly Edit[] } {
   const { doc, object } = reading(text);

@@ -64,11 +64,12 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
   const moved = replaced || !same(editable(server.object), edit.base);
   useEffect(() => { if (moved && edit.pristine) edit.adopt(server.object); }, [moved, edit, server.object]);
 
+  const unreadable = edit.said.mistakes.length > 0 ? say("edit.mistakes", { count: edit.said.mistakes.length }) : undefined;
   const blocked = rehearses ? say("edit.rehearsed")
     : readOnly ? say(allowed ? "edit.readOnly" : "action.refused", { verb: "patch", kind: say(`kind.${kind.plural}`) })
     : cut ? cut
     : replaced ? say("edit.replaced")
-    : edit.said.mistakes.length > 0 ? say("edit.mistakes", { count: edit.said.mistakes.length })
+    : unreadable ? unreadable
     : edit.problem && !isPassing(edit.problem) ? say("edit.refused")
     : edit.open.length > 0 ? say("edit.undecided", { count: edit.open.length })
     : edit.sent.length === 0 ? say("edit.nothing")
@@ -103,7 +104,7 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
         )}
       </div>
       <div className="r">
-        {moved && !edit.pristine && <Changed replaced={replaced} since={clock(server.since, language, Date.now())} before={edit.base} now={server.object} onAdopt={() => edit.adopt(server.object)} />}
+        {moved && !edit.pristine && <Changed replaced={replaced} since={clock(server.since, language, Date.now())} before={edit.base} now={server.object} hindered={unreadable} onAdopt={() => edit.adopt(server.object)} />}
         {!live && server.gone && <div className="banner warn" role="status">{say("object.deleted", { time: clock(server.since, language, Date.now()) })}</div>}
         {rehearses ? <Nothing>{say("edit.rehearsedSub")}</Nothing> : <Outcome kind={kind} edit={edit} target={first.metadata} />}
       </div>

@@ -7,7 +7,7 @@ import { type Choice, type Conflict, conflictsOf, without } from "../../editor/c
 import { draftOf, keepDraft } from "../../editor/draft";
 import { editable, type Fields, type Path, spoken, uidOf } from "../../editor/json";
 import { type Edit, editsOf, patchOf } from "../../editor/patch";
-import { editableText, merged, reading } from "../../editor/text";
+import { editableText, reading, takenIn } from "../../editor/text";
 import type { Kind } from "../../kinds/registry";
 import { useLink } from "../../live/hooks";
 import { useLater } from "./useLater";
@@ -90,12 +90,12 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
     setRefused(undefined);
     setState((before) => (before.text === now ? before : { ...before, text: now }));
   }, []);
-  /** Takes over what the server has, around what is typed. */
+  /** Takes over what the server has, around what is typed, which has to be readable. */
   const adopt = useCallback((object: Fields) => {
     setRefused(undefined);
     setState((before) => {
-      const now = editable(object);
-      return { text: before.text === editableText(before.base) ? editableText(object) : merged(before.text, before.base, now).text, base: now, uid: uidOf(object) };
+      const taken = takenIn(before.text, before.base, editable(object));
+      return taken ? { ...taken, uid: uidOf(object) } : before;
     });
   }, []);
   const discard = useCallback((object: Fields) => {
@@ -114,10 +114,10 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
     try {
       const after = await read<Fields>(path + parameters, { method: "PATCH", body: patchOf(sent), type: "application/json-patch+json" });
       // What the server filled in, and what was left to others, goes around what was typed since.
-      const now = editable(after);
-      const next = { base: now, text: merged(latest.current.text, typed, now).text, uid };
+      const taken = takenIn(latest.current.text, typed, editable(after));
+      const next = taken ? { ...taken, uid } : latest.current;
       // Whoever left the page meanwhile must not find what is saved as a draft: nothing is rendered any more that would forget it.
-      if (draftOf(key)?.text === latest.current.text) keepDraft(key, next.text === editableText(now) ? undefined : { text: next.text, base: editableText(now), uid });
+      if (draftOf(key)?.text === latest.current.text) keepDraft(key, next.text === editableText(next.base) ? undefined : { text: next.text, base: editableText(next.base), uid });
       setState(next);
       setChoices(new Map());
       setMet([]);
