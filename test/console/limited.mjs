@@ -85,11 +85,16 @@ async function granted(page, rail, cluster, keep) {
   await row.locator("td.mark").click();
   const drawer = page.locator("aside.drawer");
   await drawer.getByRole("heading", { name: "Facts" }).waitFor();
+  const yaml = await page.context().newPage();
+  await yaml.goto(new URL("/nodes/worker-01?tab=yaml", page.url()).href);
+  await yaml.getByText("kubernetes.io/hostname").first().waitFor();
   // The right is taken away while the list and an object of it are open: both say so, and nothing of the list stays.
   await cluster.delete("clusterrolebindings", undefined, name);
   await page.getByText("You may not see Nodes").waitFor();
   await row.waitFor({ state: "detached" });
   await drawer.getByText("you may not see this object any more").waitFor();
+  await yaml.getByText("you may not see this object any more").waitFor();
+  await yaml.close();
   await open(page, "/podsets");
   await cluster.delete("clusterroles", undefined, name);
   await rail.locator(toNodes).waitFor({ state: "detached" });

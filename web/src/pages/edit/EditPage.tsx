@@ -31,16 +31,22 @@ import { useEditing } from "./useEditing";
 
 type Whole = KubeObject & Fields;
 
+/** When an object went that was there, and whether only the right to see it did. */
+interface Left {
+  gone: string | undefined;
+  denied: boolean;
+}
+
 /** The YAML of an object, to read and to change. */
-export function EditPage({ kind, namespace, name }: { kind: Kind; namespace: string | undefined; name: string }) {
+export function EditPage({ kind, namespace, name, left }: { kind: Kind; namespace: string | undefined; name: string; left: Left }) {
   const path = `/v1${objectPath(kind.plural, namespace, name)}`;
   const first = useQuery({ queryKey: ["edit", path], queryFn: ({ signal }) => read<Whole>(`${path}?consistent=true`, { signal }), staleTime: Infinity, gcTime: 0 });
   // An object that is asked for again while somebody types must not take the editor away.
-  if (first.data) return <Editor key={first.data.metadata.uid} kind={kind} first={first.data} />;
+  if (first.data) return <Editor key={first.data.metadata.uid} kind={kind} first={first.data} left={left} />;
   return first.error ? <Failure error={first.error} again={() => void first.refetch()} /> : <Skeleton rows={12} />;
 }
 
-function Editor({ kind, first }: { kind: Kind; first: Whole }) {
+function Editor({ kind, first, left }: { kind: Kind; first: Whole; left: Left }) {
   const { say, language } = useLanguage();
   const navigate = useNavigate();
   const cut = useCut();
@@ -105,7 +111,7 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
       </div>
       <div className="r">
         {moved && !edit.pristine && <Changed replaced={replaced} since={clock(server.since, language, Date.now())} before={edit.base} now={server.object} hindered={unreadable} onAdopt={() => edit.adopt(server.object)} />}
-        {!live && server.gone && <div className="banner warn" role="status">{say("object.deleted", { time: clock(server.since, language, Date.now()) })}</div>}
+        {left.gone !== undefined && <div className="banner warn" role="status">{say(left.denied ? "object.denied" : "object.deleted", { time: clock(left.gone, language, Date.now()) })}</div>}
         {rehearses ? <Nothing>{say("edit.rehearsedSub")}</Nothing> : <Outcome kind={kind} edit={edit} target={first.metadata} />}
       </div>
       <EditFoot edit={edit} blocked={blocked} mistakes={mistakes} instead={rehearses && <ChangeButton kind={kind} name={name} />} onSave={store} onCancel={leave} />
@@ -122,7 +128,7 @@ function useServer(path: string, first: Whole, live: KubeObject | undefined) {
   useEffect(() => {
     if (newest.data) setState((before) => (uidOf(before.object) === uidOf(newest.data) && same(editable(before.object), editable(newest.data)) ? before : { object: newest.data, since: new Date().toISOString() }));
   }, [newest.data]);
-  return { ...state, put, gone: live === undefined };
+  return { ...state, put };
 }
 
 function Everything({ path }: { path: string }) {

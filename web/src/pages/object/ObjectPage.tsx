@@ -69,9 +69,10 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
 
   if (!object) return filled ? <div className="blank"><p className="say">{say("object.gone", { name })}</p><Link className="link" to="/$kind" params={{ kind: kind.plural }}>{say(`kind.${kind.plural}`)}</Link></div> : <Skeleton rows={8} />;
   const status = statusOf(kind.plural, object);
-  if (tab === "yaml") return <Later fallback={<Skeleton />}><EditPage kind={kind} namespace={namespace} name={name} /></Later>;
+  const page = { kind: kind.plural, object, gone: !now };
+  if (tab === "yaml") return <OfPage value={page}><Later fallback={<Skeleton />}><EditPage kind={kind} namespace={namespace} name={name} left={{ gone, denied }} /></Later></OfPage>;
   return (
-    <OfPage value={{ kind: kind.plural, object, gone: !now }}>
+    <OfPage value={page}>
       <div className="title">
         <h1 className="objname"><span className="kind">{kind.kind}</span> {namespace && <span className="ns">{namespace}/</span>}{name}</h1>
         {!(kind.plural in withoutStatus) && <StatusMark status={status} />}

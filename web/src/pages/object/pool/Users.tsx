@@ -6,7 +6,8 @@ import { mayChoose } from "../../../forms/PoolChoice";
 import { useSay } from "../../../i18n";
 import { pageOf } from "../../../kinds/registry";
 import { selects, selectorText } from "../../../kinds/selector";
-import { useObject, useObjects, useSlowly } from "../../../live/hooks";
+import { useObjects, useSlowly } from "../../../live/hooks";
+import { useShown } from "../../../live/page";
 import { useListsAll } from "../../../shell/session";
 
 export interface User { name: string; may: boolean; byDefault: boolean; pods: number }
@@ -33,7 +34,7 @@ export function usersOf(pool: Objects["nodepools"], pools: readonly Objects["nod
 /** Which namespaces may use a pool, for which it is the default, and how many pods of each do. */
 export function Users({ name }: { name: string }) {
   const say = useSay();
-  const pool = useObject("nodepools", undefined, name);
+  const pool = useShown("nodepools", undefined, name);
   const pools = useObjects("nodepools");
   const namespaces = useObjects("namespaces");
   const pods = useSlowly(useObjects("pods"), 1000);
