@@ -46,6 +46,11 @@ export async function byKeyboard(page) {
   if ((await page.evaluate(() => document.activeElement?.getAttribute("data-key"))) !== second) wrong.push("J, J and K do not lead to the second row");
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/virtualmachines/${second}`);
+  await open(page, "/virtualmachines");
+  await page.locator("tr[data-key]").first().focus(); // "e" alone edits the object of the row
+  await page.keyboard.press("g");
+  await page.keyboard.press("e");
+  await page.waitForURL("**/events");
   await page.keyboard.press("g");
   await page.keyboard.press("o");
   await page.waitForURL(`${origin}/`);

@@ -8,6 +8,17 @@ export function useKeys(onJump: () => void, onHelp: () => void): void {
   const navigate = useNavigate();
   const before = useRef("");
   useEffect(() => {
+    // Before a row that has the focus sees it: rows have keys of their own, such as "s" and "e".
+    const lead = (event: globalThis.KeyboardEvent) => {
+      if (!isKey(event)) return;
+      const led = before.current === "g";
+      before.current = event.key;
+      const kind = kinds.find((each) => each.key === event.key);
+      if (!led || (event.key !== "o" && !kind)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      void (kind ? navigate({ to: "/$kind", params: { kind: kind.plural }, search: ({ ns }) => ({ ns }) }) : navigate({ to: "/", search: ({ ns }) => ({ ns }) }));
+    };
     const press = (event: globalThis.KeyboardEvent) => {
       if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
@@ -15,23 +26,20 @@ export function useKeys(onJump: () => void, onHelp: () => void): void {
         return;
       }
       if (!isKey(event)) return;
-      const led = before.current === "g";
-      before.current = event.key;
       if (event.key === "/") {
         const filter = document.querySelector<HTMLElement>("[data-filter]");
         if (filter) { event.preventDefault(); filter.focus(); }
       } else if (event.key === "?") {
         onHelp();
-      } else if (!led && event.key === "n") {
+      } else if (event.key === "n") {
         document.querySelector<HTMLElement>("[data-new]")?.click();
-      } else if (led && event.key === "o") {
-        void navigate({ to: "/", search: ({ ns }) => ({ ns }) });
-      } else if (led) {
-        const kind = kinds.find((each) => each.key === event.key);
-        if (kind) void navigate({ to: "/$kind", params: { kind: kind.plural }, search: ({ ns }) => ({ ns }) });
       }
     };
+    document.addEventListener("keydown", lead, true);
     document.addEventListener("keydown", press);
-    return () => document.removeEventListener("keydown", press);
+    return () => {
+      document.removeEventListener("keydown", lead, true);
+      document.removeEventListener("keydown", press);
+    };
   }, [navigate, onJump, onHelp]);
 }
