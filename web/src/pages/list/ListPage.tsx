@@ -71,8 +71,7 @@ function Events() {
     <>
       <div className="title"><div><h1>{say("kind.events")}</h1><p className="sub">{say("list.total", { total: events.length })}</p></div></div>
       <FilterField kind={kind} value={filter} wrong={wrong} count={say("list.count", { shown: shown.length, total: events.length })} onChange={onFilter} />
-      {older > 0 && <p className="small sub" role="status">{say("events.older", { count: older })}</p>}
-      <section className="panel"><EventTable events={shown} of={JSON.stringify([ns, filter.words, of])} limit={500} /></section>
+      <section className="panel"><EventTable events={shown} of={JSON.stringify([ns, filter.words, of])} limit={500} older={older} /></section>
     </>
   );
 }

@@ -11,5 +11,5 @@ export function useObjectEvents(kind: Kind, namespace: string | undefined, name:
 
 export function ObjectEvents({ kind, namespace, name, brief = false }: { kind: Kind; namespace: string | undefined; name: string; brief?: boolean }) {
   const events = useObjectEvents(kind, namespace, name);
-  return <EventTable events={events} of={`${kind.kind}/${namespace ?? ""}/${name}`} limit={brief ? 5 : 200} object={false} />;
+  return <EventTable events={events} of={`${kind.kind}/${namespace ?? ""}/${name}`} limit={brief ? 5 : 200} object={false} brief={brief} />;
 }

@@ -16,8 +16,8 @@ type Event = Objects["events"];
 
 const asTheyAre = (held: readonly Event[], now: readonly Event[]) => inPlace(held, now, ({ metadata }) => [metadata.uid]);
 
-/** Events, newest first; the order stays while pointer or focus is in them, and how many have come stands above. of is what they are about, or what they were asked for with. */
-export function EventTable({ events, of, limit, object = true }: { events: readonly Event[]; of: string; limit?: number; object?: boolean }) {
+/** Events, newest first, and how many there are besides; the order stays while pointer or focus is in them, and how many have come stands above. of is what they are about, or what they were asked for with. Older ones that are not among them are counted with those that the limit leaves out. A brief table does not say so. */
+export function EventTable({ events, of, limit, older = 0, object = true, brief = false }: { events: readonly Event[]; of: string; limit?: number; older?: number; object?: boolean; brief?: boolean }) {
   const { say, language } = useLanguage();
   const now = useNow(60_000);
   const { held, holds, letGo, unfocus } = useHolding();
@@ -28,6 +28,7 @@ export function EventTable({ events, of, limit, object = true }: { events: reado
   // The oldest leave when others come, and nobody asks for those.
   const { added } = useMemo(() => movedOf(shown, latest), [shown, latest]);
   if (none) return <Nothing>{say("events.none")}</Nothing>;
+  const rest = events.length - latest.length + older;
   return (
     <div className="scroll" role="group" aria-label={say("tab.events")} tabIndex={0} {...holds}>
       <table className="cards events">
@@ -53,6 +54,7 @@ export function EventTable({ events, of, limit, object = true }: { events: reado
           })}
         </tbody>
       </table>
+      {rest > 0 && !brief && <p className="small sub" role="status">{say("events.older", { count: rest })}</p>}
     </div>
   );
 }
