@@ -10,7 +10,7 @@ import (
 )
 
 // Sizes of the scenarios of growth, if none are given.
-func nodeSizes() []int { return []int{1000, 2000, 5000, 10000, 15000} }
+func nodeSizes() []int { return []int{1000, 5000, 15000} }
 func poolSizes() []int { return []int{1, 3, 10, 30, 100} }
 func podSizes() []int  { return []int{1000, 3000, 10000} }
 
