@@ -164,10 +164,12 @@ func named(list []any) bool {
 	return len(list) > 0
 }
 
-// anyCovers checks every entry of that name: a volume, for one, may be mounted more than once.
+// anyCovers checks every entry of that name: a volume, for one, may be mounted more than once. To one without, such as a port, others may have added
+// one.
 func anyCovers(list []any, wanted any) bool {
+	name := nameOf(wanted)
 	return slices.ContainsFunc(list, func(entry any) bool {
-		return nameOf(entry) == nameOf(wanted) && covers(entry, wanted, "")
+		return (name == "" || nameOf(entry) == name) && covers(entry, wanted, "")
 	})
 }
 

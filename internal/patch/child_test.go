@@ -25,6 +25,7 @@ func TestCovers(t *testing.T) {
 		"a null that is no wish":              {live: "{}", desired: "{creationTimestamp: null}", want: true},
 		"list entries by name in any order":   {live: "{c: [{name: b}, {name: a, x: 1}]}", desired: "{c: [{name: a}]}", want: true},
 		"a list entry that is missing":        {live: "{c: [{name: b}]}", desired: "{c: [{name: a}]}"},
+		"an entry that others have named":     {live: "{ports: [{containerPort: 80, name: http}]}", desired: "{ports: [{containerPort: 80}]}", want: true},
 		"one name in two entries":             {live: "{m: [{name: v, p: 1}, {name: v, p: 2}]}", desired: "{m: [{name: v, p: 2}, {name: v, p: 1}]}", want: true},
 		"a plain list of another length":      {live: "{args: [a, b]}", desired: "{args: [a]}"},
 		"a plain list in another order":       {live: "{args: [b, a]}", desired: "{args: [a, b]}"},

@@ -7,10 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
@@ -21,6 +23,7 @@ import (
 // act is the phase that writes.
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	key := client.ObjectKeyFromObject(pass.Object)
+	pass.decision.actions = slices.DeleteFunc(pass.decision.actions, func(a action) bool { return r.futile.has(key, a) })
 	if pass.decision.changes() {
 		// A process that has just started may know the PodSet as it was. What it would take back is pods that run.
 		there, err := r.Confirm(ctx, pass.Object)
@@ -44,7 +47,10 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 			}
 			return outcome
 		}
-		if a.event != nil {
+		switch {
+		case a.repairs && !a.changed():
+			r.futile.note(key, a.live)
+		case a.event != nil:
 			pass.Did(*a.event)
 		}
 		if err := pass.learn(a); err != nil {
@@ -86,6 +92,18 @@ func (r *Reconciler) clear(ctx context.Context, a action) error {
 	}
 	body := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{%s}}`, a.live.GetUID(), a.clear)
 	return r.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, []byte(body)), patch.FieldOwner)
+}
+
+// changed reports whether the write has changed the object that was observed.
+func (a action) changed() bool {
+	var version *string
+	switch child := a.child.(type) {
+	case *appsv1ac.DeploymentApplyConfiguration:
+		version = child.ResourceVersion
+	case *policyv1ac.PodDisruptionBudgetApplyConfiguration:
+		version = child.ResourceVersion
+	}
+	return a.live == nil || version == nil || *version != a.live.GetResourceVersion()
 }
 
 // learn takes over the Deployment as the API server has it after the write: the status would otherwise describe the one

@@ -23,6 +23,7 @@ type Reconciler struct {
 	// namespace is the one that the manager runs in, empty outside of a cluster.
 	namespace string
 	refused   refusals
+	futile    futile
 	// retried is when a ReplicaSet was last made to try again.
 	retried flow.Times
 }
@@ -83,6 +84,7 @@ func follow(_ context.Context, pass *scope) flow.Outcome {
 // forget drops what is kept about a PodSet that is gone.
 func (r *Reconciler) forget(_ context.Context, key client.ObjectKey) error {
 	r.refused.forget(key)
+	r.futile.forget(key)
 	r.retried.Drop(key)
 	return nil
 }

@@ -59,6 +59,8 @@ type action struct {
 	clear string
 	// answers says which failure it is that retry answers, and how often.
 	answers string
+	// repairs is true where the object carries what the PodSet describes now, and somebody else has changed it.
+	repairs bool
 	// event says that the action happened; nil if that is not worth an event.
 	event *event.Event
 }
@@ -135,7 +137,7 @@ func planDeployment(podSet *appsv1alpha1.PodSet, live *appsv1.Deployment) (decis
 	if follows && covered {
 		return decision{}, nil
 	}
-	change := action{verb: apply, child: desired, live: live}
+	change := action{verb: apply, child: desired, live: live, repairs: follows}
 	if *desired.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType && live.Spec.Strategy.RollingUpdate != nil {
 		change.clear = `"strategy":{"type":"Recreate","rollingUpdate":null}`
 	}
@@ -175,7 +177,7 @@ func planBudget(podSet *appsv1alpha1.PodSet, live *policyv1.PodDisruptionBudget)
 	if follows && covered {
 		return decision{}, nil
 	}
-	change := action{verb: apply, child: desired, live: live}
+	change := action{verb: apply, child: desired, live: live, repairs: follows}
 	if live.Spec.MaxUnavailable != nil {
 		change.clear = `"maxUnavailable":null`
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -413,6 +414,70 @@ func TestDriftIsRepaired(t *testing.T) {
 				t.Errorf("got the events %v, want one", reasons)
 			}
 		})
+	}
+}
+
+// Each pass applied the Deployment anew, which changed nothing, and told of a repair.
+func TestANameThatSomebodyGivesAPortIsNoDrift(t *testing.T) {
+	s := newStage(t)
+	podSet := s.podSet(withTemplate, func(p *appsv1alpha1.PodSet) {
+		p.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80}}
+	})
+	s.Events.Take()
+	testkit.Edit(t, s.Harness, s.deployment("web"), func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Ports[0].Name = "http" })
+	s.settle(podSet)
+	if got := s.deployment("web").Spec.Template.Spec.Containers[0].Ports[0].Name; got != "http" {
+		t.Errorf("the name of the port is %q", got)
+	}
+	if reasons := s.Events.Reasons(); len(reasons) != 0 {
+		t.Errorf("got the events %v, want none", reasons)
+	}
+}
+
+// Each pass applied what a policy of somebody else turned back, and told of a repair.
+func TestWhatAPolicyTurnsBackIsNotRepairedForEver(t *testing.T) {
+	s := newStage(t)
+	name := "patient-" + s.namespace
+	s.Create(t, &admissionregistrationv1.MutatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionregistrationv1.MutatingAdmissionPolicySpec{
+			ReinvocationPolicy: admissionregistrationv1.NeverReinvocationPolicy,
+			MatchConstraints: &admissionregistrationv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
+				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+					Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+					Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+				}}},
+			},
+			Mutations: []admissionregistrationv1.Mutation{{
+				PatchType:          admissionregistrationv1.PatchTypeApplyConfiguration,
+				ApplyConfiguration: &admissionregistrationv1.ApplyConfiguration{Expression: "Object{spec: Object.spec{minReadySeconds: 7}}"},
+			}},
+		},
+	})
+	s.Create(t, &admissionregistrationv1.MutatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{PolicyName: name},
+	})
+	labels := map[string]string{"app": "probe"}
+	probe := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "probe"}, Spec: appsv1.DeploymentSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "main", Image: "registry.example.com/none:1"}},
+		}},
+	}}
+	testkit.Eventually(t, "the policy is in force", func() bool {
+		tried := probe.DeepCopy()
+		return s.Live.Create(t.Context(), tried, client.DryRunAll) == nil && tried.Spec.MinReadySeconds == 7
+	})
+	podSet := s.podSet()
+	s.Events.Take() // the first repair changes who owns the field
+	s.settle(podSet)
+	s.wantEvents()
+	testkit.Edit(t, s.Harness, s.deployment("web"), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(9)) })
+	s.settle(podSet)
+	s.wantEvents("DriftRepaired")
+	if got := s.deployment("web").Spec; *got.Replicas == 9 || got.MinReadySeconds != 7 {
+		t.Errorf("the Deployment has %d pods and waits %d s", *got.Replicas, got.MinReadySeconds)
 	}
 }
 
