@@ -395,7 +395,7 @@ func TestAPodThatRefusesTheToolKeepsItFromOthers(t *testing.T) {
 type failing struct {
 	client.Client
 
-	fails func(pod string) bool
+	fails func(pod, body string) bool
 }
 
 // SubResource implements client.Client.
@@ -406,12 +406,16 @@ func (f *failing) SubResource(name string) client.SubResourceClient {
 type failingWriter struct {
 	client.SubResourceClient
 
-	fails func(pod string) bool
+	fails func(pod, body string) bool
 }
 
 // Patch implements client.SubResourceWriter.
 func (w *failingWriter) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
-	if w.fails(object.GetName()) {
+	body, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	if w.fails(object.GetName(), string(body)) {
 		return apierrors.NewInternalError(errors.New("the webhook does not answer"))
 	}
 	return w.SubResourceClient.Patch(ctx, object, patch, options...)
@@ -421,7 +425,7 @@ func (w *failingWriter) Patch(ctx context.Context, object client.Object, patch c
 func TestAPodWhoseWebhookIsDownKeepsTheToolFromOthers(t *testing.T) {
 	s := newStage(t)
 	first, second, third := s.pod("web-1"), s.pod("web-2"), s.pod("web-3")
-	s.r = New(s.Client, &failing{s.Direct, func(pod string) bool { return pod == first.Name }}, s.pods, s.Events, s.Clock.Now)
+	s.r = New(s.Client, &failing{s.Direct, func(pod, _ string) bool { return pod == first.Name }}, s.pods, s.Events, s.Clock.Now)
 	tool := aTool()
 	tool.Namespace, tool.UID = s.namespace, ""
 	s.Create(t, tool)
@@ -445,7 +449,7 @@ func TestAWebhookThatHangsHoldsAllTools(t *testing.T) {
 	s.pod("web-2")
 	young := s.pod("web-3")
 	var hung []string
-	hangs := func(pod string) bool {
+	hangs := func(pod, _ string) bool {
 		if pod == young.Name {
 			return false
 		}
@@ -539,6 +543,23 @@ func TestAToolThatIsRefusedDoesNotTakeItsCompanionAlong(t *testing.T) {
 	s.wantTools(pod, containerOf(tool).Name)
 	s.Settle(t, s.r, broken)
 	s.wantCounts(broken, 1, 0, 1)
+	s.wantTools(pod, containerOf(tool).Name)
+}
+
+// A webhook that failed for the image of one tool kept the others out of the same pods: each of their writes brought it along.
+func TestAToolWhoseWebhookIsDownDoesNotKeepItsCompanionsOut(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	broken := aTool(named("broken"), func(p *appsv1alpha1.PodBuggerTool) { p.Spec.Image = "registry.example.com/broken:1" })
+	broken.Namespace, broken.UID = s.namespace, ""
+	s.Create(t, broken)
+	s.r = New(s.Client, &failing{s.Direct, func(_, body string) bool { return strings.Contains(body, broken.Spec.Image) }}, s.pods, s.Events, s.Clock.Now)
+	tool := aTool()
+	tool.Namespace, tool.UID = s.namespace, ""
+	s.Create(t, tool)
+	for range 2 {
+		_, _ = s.Reconcile(t, s.r, client.ObjectKeyFromObject(tool)) // the first one fails with the companion
+	}
 	s.wantTools(pod, containerOf(tool).Name)
 }
 
