@@ -6,8 +6,10 @@ package kube
 import (
 	"context"
 	"errors"
+	stdnet "net"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,23 +32,34 @@ const retryJitter = 0.2
 // maxRefusals is how often an API server that has just started may refuse what it allows as soon as it has read all roles.
 const maxRefusals = 10
 
-// IsUnreachable reports whether err says that the API server is away: nobody listens, the connection broke, a load balancer does not
-// reach it, or it is starting or stopping. An answer of the API server to the request itself is not such an error.
+// IsUnreachable reports whether err says that the API server is away: nobody listens, the network does not lead to it, the connection broke, a
+// load balancer does not reach it, or it is starting or stopping. An answer of the API server to the request itself is not such an error, and
+// neither is it that the caller has given up.
 //
 // For up to 30 seconds after its start an API server may not know custom kinds. Then its admission refuses objects that these own.
 func IsUnreachable(err error) bool {
-	return err != nil && (net.IsConnectionRefused(err) || net.IsConnectionReset(err) || net.IsHTTP2ConnectionLost(err) ||
-		net.IsProbableEOF(err) || apierrors.IsServiceUnavailable(err) || isBadGateway(err) ||
+	return err != nil && !errors.Is(err, context.Canceled) && (isUnconnected(err) || net.IsConnectionRefused(err) || net.IsConnectionReset(err) ||
+		net.IsHTTP2ConnectionLost(err) || net.IsProbableEOF(err) || apierrors.IsServiceUnavailable(err) || isBadGateway(err) ||
 		apierrors.IsForbidden(err) && strings.Contains(err.Error(), unknownOwner))
+}
+
+// isUnconnected reports whether no connection was made, or the network did not lead to the other end of one.
+func isUnconnected(err error) bool {
+	if dial, ok := errors.AsType[*stdnet.OpError](err); ok && dial.Op == "dial" {
+		return true
+	}
+	return errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.ETIMEDOUT) ||
+		strings.Contains(err.Error(), "TLS handshake timeout") // the error of net/http has no type
 }
 
 // unknownOwner is what the admission plugin OwnerReferencesPermissionEnforcement says when it does not know the kind of an owner.
 const unknownOwner = "cannot find RESTMapping"
 
-// isBadGateway reports whether a load balancer in front of the API server has answered. The API server itself never answers so.
+// isBadGateway reports whether a load balancer in front of the API server has answered. The API server itself never answers 502, and 504 only in
+// words of its own.
 func isBadGateway(err error) bool {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
-	return ok && status.ErrStatus.Code == http.StatusBadGateway
+	return ok && (status.ErrStatus.Code == http.StatusBadGateway || status.ErrStatus.Code == http.StatusGatewayTimeout && apierrors.IsUnexpectedServerError(err))
 }
 
 // NewInformer returns an informer that is back within a moment of the API server's return.

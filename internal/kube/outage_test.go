@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -35,8 +36,23 @@ func TestIsUnreachable(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"no error":             {},
-		"nobody listens":       {err: refused(), want: true},
+		"no error":       {},
+		"nobody listens": {err: refused(), want: true},
+		"the network does not lead to it": {
+			err: &url.Error{Op: "Get", Err: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EHOSTUNREACH)}}, want: true,
+		},
+		"its name is not found": {err: &url.Error{Op: "Get", Err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, want: true},
+		"the network has lost it": {
+			err: &url.Error{Op: "Get", Err: &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ETIMEDOUT)}}, want: true,
+		},
+		"nobody answers behind its address": {err: &url.Error{Op: "Get", Err: errors.New("net/http: TLS handshake timeout")}, want: true},
+		"a load balancer waits for it in vain": {
+			err: apierrors.NewGenericServerResponse(http.StatusGatewayTimeout, "GET", schema.GroupResource{}, "", "", 0, true), want: true,
+		},
+		"it takes too long itself": {err: apierrors.NewTimeoutError("request did not complete within the allotted timeout", 1)},
+		"the caller gave up before there was a connection": {
+			err: &url.Error{Op: "Get", Err: &net.OpError{Op: "dial", Err: context.Canceled}},
+		},
 		"the connection broke": {err: &url.Error{Op: "Get", Err: syscall.ECONNRESET}, want: true},
 		"the answer broke off": {err: &url.Error{Op: "Get", Err: io.EOF}, want: true},
 		"a load balancer does not reach it": {
