@@ -41,10 +41,18 @@ func Deleted(forget func(name string)) handler.EventHandler {
 // Declared reports whether people have changed what they declare about the object: its spec, and whether it is deleted, replaced or
 // paused. Most of the status is what a controller itself reports, and must not wake it.
 func Declared[T client.Object](before, after T) bool {
-	return before.GetUID() != after.GetUID() ||
+	return Replaced(before, after) ||
 		before.GetGeneration() != after.GetGeneration() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
 		before.GetAnnotations()[status.PausedAnnotation] != after.GetAnnotations()[status.PausedAnnotation]
+}
+
+// Replaced reports whether another object has the name: a cache that was away tells of that as of an update.
+func Replaced[T client.Object](before, after T) bool { return before.GetUID() != after.GetUID() }
+
+// Edited returns a predicate that lets through what users change: the spec and the annotations, or the whole object. The status is ours.
+func Edited() predicate.Predicate {
+	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, Updates(Replaced[client.Object]))
 }
 
 // PoolCommitted reports whether the pool has changed what decides about all of its nodes beside its spec: its finalizers, its

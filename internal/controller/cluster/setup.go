@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
@@ -34,7 +35,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 	runs := make(chan event.GenericEvent, 64)
 	err := builder.ControllerManagedBy(mgr).
 		Named("cluster").
-		For(&clusterprovisionerv1alpha1.Cluster{}, builder.WithPredicates(clusterChanged())).
+		For(&clusterprovisionerv1alpha1.Cluster{}, builder.WithPredicates(kube.Edited())).
 		Owns(&clusterprovisionerv1alpha1.Kubeconfig{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.prober.changed, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(runs, &handler.EnqueueRequestForObject{})).
@@ -49,11 +50,6 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 		}
 	}
 	return nil
-}
-
-// clusterChanged lets through what users change: the spec and the annotations. Windlass itself writes the status.
-func clusterChanged() predicate.Predicate {
-	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 }
 
 // forward wakes the Clusters whose runs have made progress.

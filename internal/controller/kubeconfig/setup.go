@@ -31,8 +31,7 @@ import (
 func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 	err := builder.ControllerManagedBy(mgr).
 		Named("kubeconfig").
-		For(&clusterprovisionerv1alpha1.Kubeconfig{}, builder.WithPredicates(
-			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		For(&clusterprovisionerv1alpha1.Kubeconfig{}, builder.WithPredicates(kube.Edited())).
 		Watches(&clusterprovisionerv1alpha1.Cluster{}, handler.EnqueueRequestsFromMapFunc(byCluster(mgr.GetCache())),
 			builder.WithPredicates(clusterChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).

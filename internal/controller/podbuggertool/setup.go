@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
@@ -30,7 +30,7 @@ const coalesce = 200 * time.Millisecond
 func (r *Reconciler) SetupWithManager(mgr manager.Manager, pods *PodCaches) error {
 	err := builder.ControllerManagedBy(mgr).
 		Named("podbuggertool").
-		For(&appsv1alpha1.PodBuggerTool{}, builder.WithPredicates(toolChanged())).
+		For(&appsv1alpha1.PodBuggerTool{}, builder.WithPredicates(kube.Edited())).
 		WatchesRawSource(source.Func(pods.wakeup.Start)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
 		Complete(tracing.Passes("podbuggertool", r))
@@ -41,9 +41,4 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, pods *PodCaches) erro
 		return fmt.Errorf("cannot add the caches of pods: %w", err)
 	}
 	return nil
-}
-
-// toolChanged lets through what users change: the spec and the annotation that pauses. The status is ours.
-func toolChanged() predicate.Predicate {
-	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 }

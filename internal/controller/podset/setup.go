@@ -96,7 +96,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, 
 	reader := mgr.GetCache()
 	err := builder.ControllerManagedBy(mgr).
 		Named("podset").
-		For(&appsv1alpha1.PodSet{}, builder.WithPredicates(podSetChanged())).
+		For(&appsv1alpha1.PodSet{}, builder.WithPredicates(kube.Edited())).
 		Watches(&appsv1.Deployment{}, soon(byName(reader))).
 		Watches(&policyv1.PodDisruptionBudget{}, soon(byName(reader)), builder.WithPredicates(budgetChanged())).
 		Watches(&corev1.Pod{}, soon(byLabel(reader)), builder.WithPredicates(podChanged())).
@@ -109,11 +109,6 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, 
 		return fmt.Errorf("cannot set up the controller of PodSets: %w", err)
 	}
 	return nil
-}
-
-// podSetChanged lets through what users change: the spec and the annotation that pauses. The status is ours.
-func podSetChanged() predicate.Predicate {
-	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 }
 
 // budgetChanged drops the status, which changes with every pod and is not read. An owner comes and goes without a new

@@ -73,15 +73,18 @@ func TestWhatWakesAPodSetUp(t *testing.T) {
 			budgetChanged().Update(budget(func(b *policyv1.PodDisruptionBudget) { b.Generation++ })), true,
 		},
 		"a PodSet is changed": {
-			podSetChanged().Update(podSet(func(p *appsv1alpha1.PodSet) { p.Generation++ })), true,
+			kube.Edited().Update(podSet(func(p *appsv1alpha1.PodSet) { p.Generation++ })), true,
 		},
 		"a PodSet is paused": {
-			podSetChanged().Update(podSet(func(p *appsv1alpha1.PodSet) {
+			kube.Edited().Update(podSet(func(p *appsv1alpha1.PodSet) {
 				p.Annotations = map[string]string{status.PausedAnnotation: "true"}
 			})), true,
 		},
+		"a PodSet is replaced under its name while the cache is away": {
+			kube.Edited().Update(podSet(func(p *appsv1alpha1.PodSet) { p.UID = "another" })), true,
+		},
 		"the status of a PodSet is written": {
-			podSetChanged().Update(podSet(func(p *appsv1alpha1.PodSet) { p.Status.Replicas = 3 })), false,
+			kube.Edited().Update(podSet(func(p *appsv1alpha1.PodSet) { p.Status.Replicas = 3 })), false,
 		},
 	}
 	for sentence, tt := range tests {
