@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/patch"
@@ -25,9 +26,10 @@ import (
 // act is the phase that writes.
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	decided := pass.decision
+	var losses []event.Event // what is told once the record of it is gone: each pass would tell of it again
 	if decided.lost {
 		was := recordOf(pass.Object, *pass.seen)
-		pass.Tell(unrevoked(pass.Object, was, isRemoved(pass.Object, *pass.seen, was)))
+		losses = append(losses, unrevoked(pass.Object, was, isRemoved(pass.Object, *pass.seen, was)))
 	}
 	switch {
 	case decided.once:
@@ -38,12 +40,17 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 		}
 	}
 	if decided.release {
-		return r.release(ctx, pass)
+		outcome := r.release(ctx, pass)
+		if outcome.IsDone() {
+			pass.Tell(losses...)
+		}
+		return outcome
 	}
 	if decided.forget {
 		if err := r.forget(ctx, pass); err != nil {
 			return undeleted(err)
 		}
+		pass.Tell(losses...)
 	}
 	if decided.note {
 		pass.Object.Status.ServiceAccount, pass.Object.Status.ClusterName = accountOf(pass.Object), clusterOf(pass.Object)

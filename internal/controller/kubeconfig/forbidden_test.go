@@ -200,3 +200,33 @@ func TestAFormerSecretThatMayNotBeDeletedIsToldOf(t *testing.T) {
 	s.Settle(t, s.r, config)
 	s.holds(config, config.Name+"-kubeconfig")
 }
+
+// Each pass told once more that the token cannot be revoked, for as long as its former Secret might not be deleted.
+func TestATokenThatCannotBeRevokedIsToldOfOnce(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	other := s.Namespace(t)
+	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: other, Name: "access"}
+	})
+	s.r.direct = testkit.ReadOnly(s.Direct, other, testkit.Unbound(other))
+	if err := s.Live.Delete(t.Context(), s.cluster); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Spec.Type = clusterprovisionerv1alpha1.KubeconfigAdmin
+	})
+	s.Events.Take()
+	for range 3 {
+		_, _ = s.Reconcile(t, s.r, client.ObjectKeyFromObject(config))
+	}
+	count := 0
+	for _, reason := range s.Events.Reasons() {
+		if reason == clusterprovisionerv1alpha1.ReasonClusterNotFound {
+			count++
+		}
+	}
+	if count > 1 {
+		t.Errorf("it is told %d times", count)
+	}
+}
