@@ -59,18 +59,18 @@ func (p *overview) Collect(out chan<- prometheus.Metric) {
 		p.log.Error(err, "Cannot list PodSets for the metrics")
 		return
 	}
-	replicas, pools := map[string]int32{"desired": 0, "current": 0, "updated": 0, "ready": 0, "available": 0}, map[string]int32{}
+	replicas, pools := map[string]int64{"desired": 0, "current": 0, "updated": 0, "ready": 0, "available": 0}, map[string]int64{}
 	for i := range podSets {
 		of := &podSets[i]
 		for state, n := range map[string]int32{
 			"desired": of.Spec.Size, "current": of.Status.Replicas, "updated": of.Status.UpdatedReplicas,
 			"ready": of.Status.ReadyReplicas, "available": of.Status.AvailableReplicas,
 		} {
-			replicas[state] += n
+			replicas[state] += int64(n)
 		}
 		for _, at := range of.Status.Placement {
 			if _, known := pools[at.NodePool]; known || len(pools) < maxPools {
-				pools[at.NodePool] += at.Pods
+				pools[at.NodePool] += int64(at.Pods)
 			}
 		}
 	}

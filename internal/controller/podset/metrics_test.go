@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -84,5 +85,14 @@ func TestAttackPoolsInAStatusAreSeriesWithoutEnd(t *testing.T) {
 	const states = 5
 	if got := len(gathered(t, listed{podSets: podSets})); got != maxPools+states {
 		t.Errorf("there are %d series, want %d", got, maxPools+states)
+	}
+}
+
+func TestSizesOfAllPodSetsDoNotOverflow(t *testing.T) {
+	t.Parallel()
+	large := appsv1alpha1.PodSet{Spec: appsv1alpha1.PodSetSpec{Size: math.MaxInt32}}
+	got := gathered(t, listed{podSets: []appsv1alpha1.PodSet{large, large}})
+	if got["windlass_podset_replicas desired"] != 2*math.MaxInt32 {
+		t.Errorf("%v pods are desired, want %d", got["windlass_podset_replicas desired"], 2*math.MaxInt32)
 	}
 }
