@@ -157,15 +157,29 @@ func (c *sshConn) Read(p []byte) (int, error) {
 	if n > 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 		return n, err
 	}
+	return 0, c.explain(err)
+}
+
+// Write implements net.Conn. A client that could not connect may have ended before anything is written to it.
+func (c *sshConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		err = c.explain(err)
+	}
+	return n, err
+}
+
+// explain adds what the SSH client wrote to stderr to the error with which the connection ended.
+func (c *sshConn) explain(err error) error {
 	// A client that has closed its output has ended or is about to.
 	select {
 	case <-c.ended:
 	case <-time.After(time.Second):
 	}
 	if text := c.stderr.String(); text != "" {
-		return 0, fmt.Errorf("the SSH client ended: %s: %w", text, err)
+		return fmt.Errorf("the SSH client ended: %s: %w", text, err)
 	}
-	return 0, err
+	return err
 }
 
 // Close implements net.Conn and kills the SSH client with its child processes.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -107,5 +108,23 @@ func TestSSHConnectionCarriesTheAPI(t *testing.T) {
 	}
 	if err := api.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// An SSH client that had ended before anything was written to it left "broken pipe", and not its own words.
+func TestSSHSaysWhyAlsoWhereItEndsFirst(t *testing.T) {
+	t.Parallel()
+	conn, err := (&ssh{program: "sh", args: []string{"-c", "echo no route to it >&2; exit 255"}}).dial(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	ended, ok := conn.(*sshConn)
+	if !ok {
+		t.Fatalf("the connection is a %T", conn)
+	}
+	<-ended.ended
+	if _, err := conn.Write([]byte("GET /info HTTP/1.1\r\n")); err == nil || !strings.Contains(err.Error(), "the SSH client ended: no route to it") {
+		t.Errorf("Write returned %v, want the words of the SSH client", err)
 	}
 }
