@@ -40,8 +40,8 @@ func paceCollector(now func() time.Time) {
 // await calls collected after the next collection, and after each that follows: the runtime runs the cleanup of an object that nobody refers
 // to when it has found that.
 func (c *collector) await() {
-	type mark struct{ self *mark } // with a pointer, or the runtime may put it into one block with objects that stay
-	runtime.AddCleanup(&mark{}, func(c *collector) {
+	// A pointer, because the runtime may put an object without any into one block with objects that stay.
+	runtime.AddCleanup(new(*collector), func(c *collector) {
 		c.collected()
 		c.await()
 	}, c)
