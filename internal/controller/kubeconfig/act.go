@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/clock"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/kube"
@@ -82,6 +84,10 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 			return r.unwritten(pass, err)
 		}
 	}
+	again, key := pass.seen.rejected, client.ObjectKeyFromObject(config)
+	if again && clock.Left(r.useless.Last(key).Add(flow.RecheckStalled), flow.RecheckStalled, pass.Now) > 0 {
+		return unaccepted(config)
+	}
 	cluster, err := r.newTarget(pass.seen.admin)
 	if err != nil {
 		return flow.Fail(err)
@@ -90,7 +96,10 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 	if err != nil {
 		return unissued(ctx, config, err)
 	}
-	again := pass.seen.rejected
+	if again && apierrors.IsUnauthorized(r.enter(ctx, kubeconfig)) { // or it would seem to be mended each time
+		r.useless.Set(key, pass.Now)
+		return unaccepted(config)
+	}
 	if err := r.writeSecret(ctx, pass, kubeconfig, annotationsOf(config, pass.Now, granted)); err != nil {
 		return r.unwritten(pass, err)
 	}
@@ -110,6 +119,12 @@ func unissued(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig
 	log.FromContext(ctx).Info("Cannot issue a token", "Cluster", clusterOf(config), "reason", err.Error())
 	return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady,
 		fmt.Sprintf("Cluster %q to answer, so that a token can be issued", clusterOf(config)), lookAgain/3)
+}
+
+// unaccepted says that a token has been made in place of one that the cluster does not accept, and that it does not accept the new one either.
+func unaccepted(config *clusterprovisionerv1alpha1.Kubeconfig) flow.Outcome {
+	return flow.Stall(clusterprovisionerv1alpha1.ReasonTokenRefused, fmt.Errorf(
+		"the Cluster %q does not accept the tokens that it issues: check that all of its API servers have the same keys for ServiceAccount tokens", clusterOf(config)))
 }
 
 // wasRefused reports whether the status says that a Secret could not be read, written or deleted.

@@ -29,6 +29,8 @@ type Reconciler struct {
 	subject    string
 	// fence wraps the transports to other clusters.
 	fence transport.WrapperFunc
+	// useless is when a token was last made that its cluster does not accept.
+	useless flow.Times
 }
 
 // Options are what a Reconciler needs besides the API server.
@@ -58,6 +60,10 @@ func New(c, direct client.Client, recorder event.Recorder, now func() time.Time,
 		Phases:         r.phases,
 		Describe:       describe,
 		Announce:       announcements(),
+		Forget: func(_ context.Context, key client.ObjectKey) error {
+			r.useless.Drop(key)
+			return nil
+		},
 	}
 	return r
 }

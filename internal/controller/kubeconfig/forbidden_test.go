@@ -230,3 +230,32 @@ func TestATokenThatCannotBeRevokedIsToldOfOnce(t *testing.T) {
 		t.Errorf("it is told %d times", count)
 	}
 }
+
+// unaccepting answers for a cluster that does not accept the tokens that it issues.
+type unaccepting struct{ counter }
+
+// RoundTrip implements http.RoundTripper.
+func (u unaccepting) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Path == "/version" {
+		return &http.Response{StatusCode: http.StatusUnauthorized, Header: http.Header{}, Body: http.NoBody, Request: request}, nil
+	}
+	return u.counter.RoundTrip(request)
+}
+
+// A Kubeconfig was Ready with a token that nobody could enter with, and got another one in each pass.
+func TestAClusterThatDoesNotAcceptItsOwnTokens(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	var tokens atomic.Int32
+	s.r.fence = func(next http.RoundTripper) http.RoundTripper { return unaccepting{counter{next, &tokens}} }
+	s.Settle(t, s.r, config)
+	s.is(config, status.Stalled, "True TokenRefused: the Cluster \""+s.cluster.Name+"\" does not accept the tokens that it issues: …")
+	s.is(config, clusterprovisionerv1alpha1.ConditionIssued, "False Expired: the cluster does not accept the token any more")
+	if got := tokens.Load(); got != 1 {
+		t.Errorf("%d tokens were made, want one", got)
+	}
+	s.r.fence = nil
+	s.Settle(t, s.r, config)
+	s.is(config, status.Ready, "True Ready: …")
+}
