@@ -38,9 +38,13 @@ const maxRefusals = 10
 //
 // For up to 30 seconds after its start an API server may not know custom kinds. Then its admission refuses objects that these own.
 func IsUnreachable(err error) bool {
-	return err != nil && !errors.Is(err, context.Canceled) && (isUnconnected(err) || net.IsConnectionRefused(err) || net.IsConnectionReset(err) ||
-		net.IsHTTP2ConnectionLost(err) || net.IsProbableEOF(err) || apierrors.IsServiceUnavailable(err) || isBadGateway(err) ||
-		apierrors.IsForbidden(err) && strings.Contains(err.Error(), unknownOwner))
+	if err == nil || errors.Is(err, context.Canceled) {
+		return false
+	}
+	if _, answered := errors.AsType[*apierrors.StatusError](err); answered { // in which it may quote how the connection to a webhook broke
+		return apierrors.IsServiceUnavailable(err) || isBadGateway(err) || apierrors.IsForbidden(err) && strings.Contains(err.Error(), unknownOwner)
+	}
+	return isUnconnected(err) || net.IsConnectionRefused(err) || net.IsConnectionReset(err) || net.IsHTTP2ConnectionLost(err) || net.IsProbableEOF(err)
 }
 
 // isUnconnected reports whether no connection was made, or the network did not lead to the other end of one.

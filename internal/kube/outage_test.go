@@ -67,10 +67,12 @@ func TestIsUnreachable(t *testing.T) {
 				errors.New("cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion nodes.lailin.xyz/v1 Kind NodePool")),
 			want: true,
 		},
-		"it is starting":         {err: apierrors.NewServiceUnavailable("not ready"), want: true},
-		"it refuses the request": {err: apierrors.NewForbidden(schema.GroupResource{}, "x", errors.New("no"))},
-		"it is too busy":         {err: apierrors.NewTooManyRequests("later", 1)},
-		"the caller gave up":     {err: context.Canceled},
+		"a webhook breaks the connection":   {err: apierrors.NewInternalError(errors.New(`failed calling webhook "w": read: connection reset by peer`))},
+		"a webhook does not shake its hand": {err: apierrors.NewInternalError(errors.New(`failed calling webhook "w": net/http: TLS handshake timeout`))},
+		"it is starting":                    {err: apierrors.NewServiceUnavailable("not ready"), want: true},
+		"it refuses the request":            {err: apierrors.NewForbidden(schema.GroupResource{}, "x", errors.New("no"))},
+		"it is too busy":                    {err: apierrors.NewTooManyRequests("later", 1)},
+		"the caller gave up":                {err: context.Canceled},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
