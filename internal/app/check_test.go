@@ -57,12 +57,7 @@ func TestCheckSaysThatTheServerIsSilent(t *testing.T) {
 // A check created the namespace of the Lease, as a manager does.
 func TestACheckCreatesNothing(t *testing.T) {
 	t.Parallel()
-	a := newAuthorizer(t)
-	a.grantEverything()
-	answers := http.NewServeMux()
-	answers.Handle("/apis/authorization.k8s.io/", a)
-	answers.HandleFunc("/apis/authentication.k8s.io/", saying(http.StatusCreated,
-		`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview","status":{"userInfo":{"username":"admin"}}}`))
+	answers := forAccount(t)
 	answers.HandleFunc("/apis/coordination.k8s.io/", saying(http.StatusNotFound, notFound))
 	created := make(chan string, 2)
 	answers.HandleFunc("POST /api/v1/namespaces", func(w http.ResponseWriter, r *http.Request) {

@@ -45,18 +45,22 @@ func (g *gathering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A start asked for the rights, the Lease and its own name one after the other, and a takeover waited for each answer.
-func TestAStartAsksAboutItsAccountAtTheSameTime(t *testing.T) {
-	t.Parallel()
+// forAccount is an API server that answers who the manager's account is, and that it may do everything.
+func forAccount(t *testing.T) *http.ServeMux {
+	t.Helper()
 	a := newAuthorizer(t)
 	a.grantEverything()
 	answers := http.NewServeMux()
 	answers.Handle("/apis/authorization.k8s.io/", a)
-	answers.HandleFunc("/apis/authentication.k8s.io/", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview",`+
-			`"status":{"userInfo":{"username":"system:serviceaccount:windlass-system:windlass"}}}`)
-	})
+	answers.HandleFunc("/apis/authentication.k8s.io/", saying(http.StatusCreated, `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview",`+
+		`"status":{"userInfo":{"username":"system:serviceaccount:windlass-system:windlass"}}}`))
+	return answers
+}
+
+// A start asked for the rights, the Lease and its own name one after the other, and a takeover waited for each answer.
+func TestAStartAsksAboutItsAccountAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	answers := forAccount(t)
 	answers.HandleFunc("/apis/coordination.k8s.io/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.Copy(w, r.Body)

@@ -181,15 +181,22 @@ func (c counter) RoundTrip(request *http.Request) (*http.Response, error) {
 	return c.RoundTripper.RoundTrip(request)
 }
 
-// TestAFormerSecretThatMayNotBeDeletedIsToldOf names another Secret, in a namespace that lets Windlass write.
-func TestAFormerSecretThatMayNotBeDeletedIsToldOf(t *testing.T) {
-	s := newStage(t)
+// lockedAway returns a Kubeconfig with a token in another namespace, which it names, and where Windlass may not write any more.
+func (s *stage) lockedAway() (config *clusterprovisionerv1alpha1.Kubeconfig, other string) {
+	s.t.Helper()
 	s.provisioned()
-	other := s.Namespace(t)
-	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+	other = s.Namespace(s.t)
+	config = s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
 		k.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: other, Name: "access"}
 	})
 	s.r.direct = testkit.ReadOnly(s.Direct, other, testkit.Unbound(other))
+	return config, other
+}
+
+// TestAFormerSecretThatMayNotBeDeletedIsToldOf names another Secret, in a namespace that lets Windlass write.
+func TestAFormerSecretThatMayNotBeDeletedIsToldOf(t *testing.T) {
+	s := newStage(t)
+	config, other := s.lockedAway()
 	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.WriteSecretToRef = nil })
 	s.Settle(t, s.r, config)
 	s.is(config, status.Stalled, "True SecretForbidden: cannot delete Secret "+other+"/access: …")
@@ -204,12 +211,7 @@ func TestAFormerSecretThatMayNotBeDeletedIsToldOf(t *testing.T) {
 // Each pass told once more that the token cannot be revoked, for as long as its former Secret might not be deleted.
 func TestATokenThatCannotBeRevokedIsToldOfOnce(t *testing.T) {
 	s := newStage(t)
-	s.provisioned()
-	other := s.Namespace(t)
-	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
-		k.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: other, Name: "access"}
-	})
-	s.r.direct = testkit.ReadOnly(s.Direct, other, testkit.Unbound(other))
+	config, _ := s.lockedAway()
 	if err := s.Live.Delete(t.Context(), s.cluster); err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ function put(doc: Document, path: Path, value: Json | undefined): void {
   }
 }
 
-/** What is typed, around what the server has now, which becomes its base. A text that cannot be read does not tell what of it is a change: there is none then. */
+/** Puts what is typed around what the server has now, which becomes the base. Nothing for a text that cannot be read: it does not tell what was changed. */
 export function takenIn(text: string, before: Fields, now: Fields): { text: string; base: Fields } | undefined {
   if (!reading(text).object) return undefined;
   return { text: text === editableText(before) ? editableText(now) : merged(text, before, now).text, base: now };
