@@ -78,8 +78,9 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	list := &nodesv1.NodePoolList{}
-	// Nothing below changes a pool, and a pool may hold the originals of a thousand nodes.
-	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+	// Nothing below changes a pool, and a pool may hold the originals of a thousand nodes. To wait for each status that is being written would stop all
+	// nodes meanwhile, and is no protection: a pass that began just before sees the former one, too.
+	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency); err != nil {
 		return reconcile.Result{}, fmt.Errorf("cannot list pools for node %q: %w", node.Name, err)
 	}
 	pools := r.prepared.Pools(list)

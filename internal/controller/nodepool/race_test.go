@@ -5,11 +5,14 @@ package nodepool_test
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/clearance"
@@ -43,6 +46,41 @@ func (w *stage) race(n *corev1.Node, edit func(*corev1.Node)) {
 		w.t.Fatal("nothing was written to the node")
 	}
 	w.converge()
+}
+
+// slow is a patch that tells when its write has begun, and then waits.
+type slow struct {
+	client.Patch
+
+	begun, end chan struct{}
+}
+
+// Data implements client.Patch.
+func (s slow) Data(object client.Object) ([]byte, error) {
+	close(s.begun)
+	<-s.end
+	return s.Patch.Data(object)
+}
+
+// A pool's status is written again and again while its nodes follow, and would stop all of them each time.
+func TestNodeDoesNotWaitWhileTheStatusOfItsPoolIsWritten(t *testing.T) {
+	w := newStage(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("env", "dev"))
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	w.Sync(t)
+	write := slow{Patch: client.RawPatch(types.MergePatchType, []byte(`{}`)), begun: make(chan struct{}), end: make(chan struct{})}
+	written := make(chan error)
+	go func() { written <- w.Client.Status().Patch(t.Context(), pool.DeepCopy(), write) }()
+	<-write.begun
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := w.nodes.Reconcile(ctx, reconcile.Request{NamespacedName: types.NamespacedName{Name: n.Name}})
+	close(write.end)
+	if err := errors.Join(err, <-written); err != nil {
+		t.Fatal(err)
+	}
+	wantLabels(t, w.labels(n), map[string]string{"env": "dev", nodesv1.MemberLabel(pool.Name): ""})
 }
 
 func TestForeignEditDuringAPatchIsNotLost(t *testing.T) {
