@@ -32,8 +32,8 @@ func (p *plugin) newKubeconfigCommand() *cobra.Command {
 		Use:   "kubeconfig CLUSTER",
 		Short: "Print the kubeconfig of a Cluster, or merge it into your own",
 		Long: "Reads the Secret that a Kubeconfig of the Cluster names: you need the right to get both. --merge adds cluster, user and context to\n" +
-			"the kubeconfig that kubectl uses. Nothing is replaced there without --force, and the file is replaced as a whole, with the mode\n" +
-			"0600. In place of a Cluster, kubeconfig/NAME is one of its Kubeconfigs.",
+			"the kubeconfig that kubectl uses. What has their name already stays without --force, in all files of KUBECONFIG, and the file is\n" +
+			"replaced as a whole, with the mode 0600. In place of a Cluster, kubeconfig/NAME is one of its Kubeconfigs.",
 		Example: "  kubectl windlass kubeconfig east > east.kubeconfig\n" +
 			"  kubectl windlass kubeconfig east --type token --merge\n" +
 			"  kubectl --context east get nodes",

@@ -85,6 +85,50 @@ func TestKubeconfig(t *testing.T) {
 	s.steps(t, nil, step{args: "kubeconfig " + name + " --type token", code: exitMisused, err: "kubeconfig/" + name + "-a, kubeconfig/" + name + "-b"})
 }
 
+// TestAMergeRedirectsContextsOfAnotherFile: kubectl takes an entry from the first of its files that has the name, and a context of the second one
+// led to the new cluster.
+func TestAMergeRedirectsContextsOfAnotherFile(t *testing.T) {
+	s := newStage(t)
+	name := s.Namespace(t) // also of the Cluster
+	s.Create(t, &clusterprovisionerv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterprovisionerv1alpha1.ClusterSpec{
+		Config: &clusterprovisionerv1alpha1.ConfigSource{Inline: "nodes: []\n"},
+	}})
+	s.credentials(t, name, name, "canary-new", clusterprovisionerv1alpha1.KubeconfigAdmin)
+	folder := t.TempDir()
+	second, absent := filepath.Join(folder, "second"), filepath.Join(folder, "absent")
+	must(t, clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:  map[string]*clientcmdapi.Cluster{name: {Server: "https://198.51.100.9:6443"}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{"operator": {Token: "old"}},
+		Contexts:  map[string]*clientcmdapi.Context{"production": {Cluster: name, AuthInfo: "operator"}},
+	}, second))
+	t.Setenv("KUBECONFIG", strings.Join([]string{absent, s.kubeconfig, "", second}, string(os.PathListSeparator)))
+	used := func() string {
+		t.Helper()
+		config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(),
+			&clientcmd.ConfigOverrides{CurrentContext: "production"}).ClientConfig()
+		must(t, err)
+		return config.Host
+	}
+	refused := second + " has the cluster \"" + name + "\" already: give another --name, or --force to replace it"
+	for _, where := range []string{"", " --into " + absent, " --into " + s.kubeconfig, " --kubeconfig " + s.kubeconfig} {
+		got := run(t, options{}, strings.Fields("kubeconfig "+name+" --merge"+where)...)
+		if got.code != exitPrevented || !strings.Contains(got.err, refused) || used() != "https://198.51.100.9:6443" {
+			t.Errorf("%q: %+v, and production leads to %s", where, got, used())
+		}
+	}
+	// A file that kubectl does not read is a matter of its own, and a new one does not decide which context is used.
+	for _, args := range []string{"--into " + filepath.Join(folder, "alone"), "--name other --into " + absent, "--force"} {
+		if got := run(t, options{}, strings.Fields("kubeconfig "+name+" --merge "+args)...); got.code != exitFine {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	whole, err := clientcmd.NewDefaultClientConfigLoadingRules().Load()
+	must(t, err)
+	if whole.CurrentContext != "test" || whole.Contexts["other"] == nil || used() != "https://192.0.2.1:6443" {
+		t.Errorf("the context is %q of %v, and production leads to %s", whole.CurrentContext, whole.Contexts, used())
+	}
+}
+
 // TestAttackKubeconfigOfAnother: a status that names a Secret of somebody else gives nothing away, and a merge prints no token.
 func TestAttackKubeconfigOfAnother(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -17,8 +18,15 @@ import (
 // privateFolder is the mode of a folder that the plugin makes.
 const privateFolder = 0o700
 
+// kubeconfigFile is a kubeconfig, which is empty if the file is missing.
+type kubeconfigFile struct {
+	path    string
+	content *clientcmdapi.Config
+	missing bool
+}
+
 // mergeKubeconfig adds the current context of a kubeconfig to the file, under the name. Readers see the file before or after, never in
-// between, and kubectl does not change it meanwhile.
+// between, and kubectl does not change it meanwhile. Without force, whatever has the name already keeps it, also in the other files of kubectl.
 func mergeKubeconfig(path, name string, content []byte, force bool) error {
 	more, err := clientcmd.Load(content)
 	if err != nil {
@@ -35,28 +43,75 @@ func mergeKubeconfig(path, name string, content []byte, force bool) error {
 		return err
 	}
 	defer unlock()
-	all, err := clientcmd.LoadFromFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		all = clientcmdapi.NewConfig()
-		all.CurrentContext = name
-	case err != nil:
-		return fmt.Errorf("cannot read kubeconfig %q: %w", path, err)
+	all, err := readKubeconfigs(path)
+	if err != nil {
+		return err
 	}
-	if what := present(all, name); what != "" && !force {
-		return fmt.Errorf("%s has the %s %q already: give another --name, or --force to replace it", path, what, name)
+	for _, each := range all {
+		if what := present(each.content, name); what != "" && !force {
+			return fmt.Errorf("%s has the %s %q already: give another --name, or --force to replace it", each.path, what, name)
+		}
 	}
 	from := more.Contexts[more.CurrentContext] // which is there: the kubeconfig was checked
 	if from == nil || more.Clusters[from.Cluster] == nil || more.AuthInfos[from.AuthInfo] == nil {
 		return errors.New("the kubeconfig of the cluster has no complete current context")
 	}
-	all.Clusters[name], all.AuthInfos[name] = more.Clusters[from.Cluster], more.AuthInfos[from.AuthInfo]
-	all.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name, Namespace: from.Namespace}
-	raw, err := clientcmd.Write(*all)
+	into := all[0].content
+	if all[0].missing && !slices.ContainsFunc(all, func(each kubeconfigFile) bool { return each.content.CurrentContext != "" }) {
+		into.CurrentContext = name
+	}
+	into.Clusters[name], into.AuthInfos[name] = more.Clusters[from.Cluster], more.AuthInfos[from.AuthInfo]
+	into.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name, Namespace: from.Namespace}
+	raw, err := clientcmd.Write(*into)
 	if err != nil {
 		return fmt.Errorf("cannot encode kubeconfig %q: %w", path, err)
 	}
 	return replaceFile(path, raw)
+}
+
+// readKubeconfigs reads the file, and then those that kubectl reads together with it: what is in one of them hides what has its name in later
+// ones, and contexts of one use clusters and users of others.
+func readKubeconfigs(path string) ([]kubeconfigFile, error) {
+	paths, together := []string{path}, false
+	for _, each := range clientcmd.NewDefaultClientConfigLoadingRules().Precedence {
+		switch {
+		case each == "": // which kubectl takes for no file
+		case samePath(each, path):
+			together = true
+		default:
+			paths = append(paths, each)
+		}
+	}
+	if !together {
+		paths = paths[:1]
+	}
+	out := make([]kubeconfigFile, 0, len(paths))
+	for _, each := range paths {
+		content, err := clientcmd.LoadFromFile(each)
+		missing := errors.Is(err, fs.ErrNotExist)
+		switch {
+		case missing:
+			content = clientcmdapi.NewConfig()
+		case err != nil:
+			return nil, fmt.Errorf("cannot read kubeconfig %q: %w", each, err)
+		}
+		out = append(out, kubeconfigFile{path: each, content: content, missing: missing})
+	}
+	return out, nil
+}
+
+// samePath reports whether two paths lead to one file, which need not exist.
+func samePath(one, other string) bool { return wholePath(one) == wholePath(other) }
+
+func wholePath(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
+	}
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return whole
 }
 
 // present says what a kubeconfig has under the name, empty for nothing.
