@@ -24,6 +24,8 @@ import (
 type kubeconfigAsked struct {
 	of, into, name string
 	merge, force   bool
+	// typed is true if the type was given, which a Kubeconfig must have then that is named itself.
+	typed bool
 }
 
 func (p *plugin) newKubeconfigCommand() *cobra.Command {
@@ -33,7 +35,8 @@ func (p *plugin) newKubeconfigCommand() *cobra.Command {
 		Short: "Print the kubeconfig of a Cluster, or merge it into your own",
 		Long: "Reads the Secret that a Kubeconfig of the Cluster names: you need the right to get both. --merge adds cluster, user and context to\n" +
 			"the kubeconfig that kubectl uses. What has their name already stays without --force, in all files of KUBECONFIG, and the file is\n" +
-			"replaced as a whole, with the mode 0600. In place of a Cluster, kubeconfig/NAME is one of its Kubeconfigs.",
+			"replaced as a whole, with the mode 0600. In place of a Cluster, kubeconfig/NAME is one of its Kubeconfigs, whatever its type is\n" +
+			"unless --type says it.",
 		Example: "  kubectl windlass kubeconfig east > east.kubeconfig\n" +
 			"  kubectl windlass kubeconfig east --type token --merge\n" +
 			"  kubectl --context east get nodes",
@@ -52,6 +55,7 @@ func (p *plugin) newKubeconfigCommand() *cobra.Command {
 		if !asked.merge && (asked.force || asked.into != "" || asked.name != "") {
 			return misused("--into, --name and --force are for --merge")
 		}
+		asked.typed = flags.Changed("type")
 		return p.kubeconfig(cmd.Context(), args[0], asked)
 	}
 	return command
@@ -59,6 +63,14 @@ func (p *plugin) newKubeconfigCommand() *cobra.Command {
 
 // Values of --type.
 const typeAdmin, typeToken = "admin", "token"
+
+// typeOf returns the value of --type for a Kubeconfig.
+func typeOf(config *clusterprovisionerv1alpha1.Kubeconfig) string {
+	if config.Spec.Type == clusterprovisionerv1alpha1.KubeconfigServiceAccountToken {
+		return typeToken
+	}
+	return typeAdmin
+}
 
 func (p *plugin) kubeconfig(ctx context.Context, argument string, asked *kubeconfigAsked) error {
 	reached, err := p.cluster()
@@ -102,22 +114,21 @@ func (c *cluster) kubeconfigNamed(ctx context.Context, argument string, asked *k
 		}
 	}
 	if of.plural == "kubeconfigs" {
-		return readTyped[*clusterprovisionerv1alpha1.Kubeconfig](ctx, c, of)
+		found, err := readTyped[*clusterprovisionerv1alpha1.Kubeconfig](ctx, c, of)
+		if err == nil && asked.typed && typeOf(found) != asked.of {
+			return nil, misused("kubeconfig %q is of type %s: leave --type out, or give another Kubeconfig", found.Name, typeOf(found))
+		}
+		return found, err
 	}
 	if _, err := c.read(ctx, of); err != nil {
 		return nil, err
-	}
-	wanted := clusterprovisionerv1alpha1.KubeconfigAdmin
-	if asked.of == typeToken {
-		wanted = clusterprovisionerv1alpha1.KubeconfigServiceAccountToken
 	}
 	var all []*clusterprovisionerv1alpha1.Kubeconfig
 	page := &clusterprovisionerv1alpha1.KubeconfigList{}
 	err := c.listAll(ctx, page, func() {
 		for i := range page.Items {
 			item := &page.Items[i]
-			kind := cmp.Or(item.Spec.Type, clusterprovisionerv1alpha1.KubeconfigAdmin)
-			if kind == wanted && item.Spec.ClusterRef != nil && item.Spec.ClusterRef.Name == of.name {
+			if typeOf(item) == asked.of && item.Spec.ClusterRef != nil && item.Spec.ClusterRef.Name == of.name {
 				all = append(all, item.DeepCopy())
 			}
 		}

@@ -59,6 +59,7 @@ func TestKubeconfig(t *testing.T) {
 		step{args: "kubeconfig " + name, out: "token: canary-admin"},
 		step{args: "kubeconfig cluster/" + name + " --type token", out: "token: canary-a"},
 		step{args: "kubeconfig kubeconfig/" + name + "-a", out: "token: canary-a"},
+		step{args: "kubeconfig kubeconfig/" + name + "-a --type token", out: "token: canary-a"},
 		step{args: "kubeconfig nothing-of-" + name, code: exitPrevented, err: "does not exist"},
 		step{args: "kubeconfig " + name + " --type root", code: exitMisused, err: "--type must be admin or token"},
 		step{args: "kubeconfig " + name + " --force", code: exitMisused, err: "are for --merge"},
@@ -83,6 +84,25 @@ func TestKubeconfig(t *testing.T) {
 	s.steps(t, nil, step{args: merge + " --name third", code: exitPrevented, err: "another program is changing kubeconfig"})
 	s.credentials(t, name+"-b", name, "canary-b", clusterprovisionerv1alpha1.KubeconfigServiceAccountToken)
 	s.steps(t, nil, step{args: "kubeconfig " + name + " --type token", code: exitMisused, err: "kubeconfig/" + name + "-a, kubeconfig/" + name + "-b"})
+}
+
+// TestATypeThatIsAskedForIsNotThatOfTheKubeconfig: with --type token, the credentials of an administrator were printed, or merged.
+func TestATypeThatIsAskedForIsNotThatOfTheKubeconfig(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	name := s.Namespace(t) // also of the Cluster
+	s.credentials(t, name, name, "canary-admin", clusterprovisionerv1alpha1.KubeconfigAdmin)
+	s.credentials(t, name+"-a", name, "canary-a", clusterprovisionerv1alpha1.KubeconfigServiceAccountToken)
+	for args, want := range map[string]string{
+		name + " --type token":                              `kubeconfig "` + name + `" is of type admin: leave --type out, or give another Kubeconfig`,
+		name + " --type token --merge --into " + missing(t): `kubeconfig "` + name + `" is of type admin`,
+		name + "-a --type admin":                            `kubeconfig "` + name + `-a" is of type token`,
+	} {
+		got := s.run(t, strings.Fields("kubeconfig kubeconfig/"+args)...)
+		if got.code != exitMisused || !strings.Contains(got.err, want) || got.out != "" {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
 }
 
 // TestAMergeRedirectsContextsOfAnotherFile: kubectl takes an entry from the first of its files that has the name, and a context of the second one
