@@ -159,6 +159,7 @@ func TestApproveOnlyThePlanThatWasShown(t *testing.T) {
 		step{args: "approve cluster/" + name, code: exitMisused, err: "removes node 192.0.2.7"},
 		step{args: "approve cluster/" + name, asked: true, in: "n\n", code: exitPrevented, err: "Something may be lost"},
 		step{args: "approve cluster/" + name + " --plan two --yes", code: exitPrevented, err: "The plan has changed since you have read it."},
+		step{args: "approve cluster/" + name + " --plan= --yes", code: exitMisused, err: "--plan is empty"},
 		step{args: "approve cluster/" + name + " --yes --dry-run=server", out: "approved (server dry run)"},
 	)
 	if s.reread(t, cluster); len(cluster.Annotations) > 0 {
@@ -277,6 +278,7 @@ func TestPauseAndResume(t *testing.T) {
 		step{args: "resume podset/web", out: "podset.apps.jicki.cn/web resumed"},
 		step{args: "pause vm/web --for 0s", code: exitMisused, err: "--for must be 1s to 8760h"},
 		step{args: "pause vm/web --for 2h --until 2100-02-01T00:00:00Z", code: exitMisused, err: "--for and --until exclude each other"},
+		step{args: "pause vm/web --until=", code: exitMisused, err: "--until is empty"},
 		step{args: "pause vm/web --until tomorrow", code: exitMisused, err: "--until must be a time"},
 		step{args: "pause vm/web --until 2001-01-01T00:00:00Z", code: exitPrevented, err: "until is in the past"},
 		step{args: "pause pod/web", code: exitMisused, err: "this command does not work on pod"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 )
 
@@ -74,5 +75,31 @@ func TestWarningsAsErrors(t *testing.T) {
 	}
 	if got := run(t, options{}, append(args, "--warnings-as-errors")...); got.code != exitPrevented || !strings.HasSuffix(got.err, errWarned.Error()+"\n") || got.out == "" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestAnEmptyFlagCountsAsOneThatWasLeftOut: a script whose variable was empty approved a plan that nobody had seen, and paused for ever.
+func TestAnEmptyFlagCountsAsOneThatWasLeftOut(t *testing.T) {
+	t.Parallel()
+	arguments := map[string]string{
+		"approve": "cluster/a --yes", "kubeconfig": "a --merge", "logs": "cluster/a", "pause": "vm/a", "preview": "", "report": "", "resize": "vm/a --cpu 4", "why": "node/a",
+	}
+	nowhere := kubeconfigFor(t, &rest.Config{Host: "https://127.0.0.1:1"}, "")
+	for _, command := range (&plugin{}).newRoot().Commands() {
+		command.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+			if flag.Value.Type() != "string" {
+				return
+			}
+			name := command.Name()
+			args, known := arguments[name]
+			got := run(t, options{}, append(append([]string{"--kubeconfig", nowhere, name}, strings.Fields(args)...), "--"+flag.Name, "")...)
+			want := "windlass: --" + flag.Name + " is empty: give it a value, or leave it out\nSee 'kubectl windlass " + name + " --help'.\n"
+			if !known || got != (result{code: exitMisused, err: want}) {
+				t.Errorf("%s --%s: %+v", name, flag.Name, got)
+			}
+		})
+	}
+	if got := run(t, options{}, "version", "-n", "", "-o", ""); got.code != exitFine {
+		t.Errorf("kubectl takes these: %+v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // misuse is an error about how a command was called. Errors before a command begins are such errors as well.
@@ -31,4 +32,16 @@ func takes(least, most int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// refuseEmpty returns an error for a flag of the command that was given and is empty, as by a script whose variable is: it would count as one
+// that was left out, and approve whatever plan there is. The flags of kubectl, which all commands have, are as kubectl takes them.
+func refuseEmpty(command *cobra.Command) error {
+	var err error
+	command.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && flag.Value.Type() == "string" && flag.Value.String() == "" {
+			err = misused("--%s is empty: give it a value, or leave it out", flag.Name)
+		}
+	})
+	return err
 }

@@ -85,9 +85,15 @@ func (p *plugin) newRoot() *cobra.Command {
 		Long: "See, explain and change what Windlass does in a cluster, with the rights of the kubeconfig.\n\n" +
 			"Exit codes: 0 if all is well, 1 if something has prevented the work, 2 if the call was wrong, and 3 for commands with\n" +
 			"--exit-code if something is not ready.",
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { p.began = true; return nil },
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			p.began = true
+			return nil
+		},
 	}
 	root.SetIn(p.Streams.In)
 	root.SetOut(p.Streams.Out)
