@@ -53,8 +53,8 @@ type edit[O client.Object] struct {
 	of target
 	// done says what has become of the object, as in "turned off".
 	done string
-	// ask returns what is shown of what is about to happen, and the question about it; nil if nobody is asked. It sees the object that was
-	// read first.
+	// ask returns what is shown of what is about to happen, and the question about it, empty if there is none; nil if nobody is ever asked. It
+	// sees the object that was read first.
 	ask func(O) (shown, question string)
 	// make changes the object, or returns why that makes no sense.
 	make func(O) error
@@ -135,6 +135,9 @@ func decideOn[O client.Object](ctx context.Context, p *plugin, with *changing, d
 	}
 	shown, question := do.ask(object)
 	say(p.Streams.Err, "%s", painted(printable(shown)))
+	if question == "" {
+		return nil
+	}
 	return p.consent(ctx, with, question)
 }
 

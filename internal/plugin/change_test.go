@@ -114,6 +114,44 @@ func TestPower(t *testing.T) {
 	}
 }
 
+// TestPowerIsCutWithoutAsking: how a machine is turned off stays in its spec, and after one "power off --hard" nobody was asked any more.
+func TestPowerIsCutWithoutAsking(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	vm := s.machine(t)
+	mode := func(want cloudnativev1alpha1.PowerOffMode, strategy cloudnativev1alpha1.RunStrategy) {
+		t.Helper()
+		s.reread(t, vm)
+		if vm.Spec.PowerOff.Mode != want || vm.Spec.RunStrategy != strategy {
+			t.Errorf("spec.powerOff.mode is %q, want %q, and spec.runStrategy is %q, want %q", vm.Spec.PowerOff.Mode, want, vm.Spec.RunStrategy, strategy)
+		}
+	}
+	within := []string{"-n", vm.Namespace}
+	s.steps(t, within,
+		step{args: "power off vm/web --hard --yes", out: "turned off"},
+		step{args: "power off vm/web", out: "unchanged"}, // there is nothing to cut
+		step{args: "power on vm/web", out: "turned on"},
+		step{args: "power off vm/web", code: exitMisused, err: "this needs a consent"},
+		step{args: "power restart vm/web --grace-period 60", code: exitMisused, err: "With --hard=false the machine is asked to shut down."},
+		step{args: "power off vm/web", asked: true, in: "n\n", code: exitPrevented, err: "Cut the power of VirtualMachine web"},
+		step{args: "power off vm/web --dry-run=server", out: "turned off (server dry run)", err: "spec.powerOff.mode of VirtualMachine web is Hard."},
+		step{args: "power suspend vm/web --dry-run=server", out: "is to be suspended"},
+		step{args: "power on vm/web --hard=false", code: exitMisused, err: "leave them out with on"},
+	)
+	mode(cloudnativev1alpha1.PowerOffHard, cloudnativev1alpha1.RunAlways)
+	s.steps(t, within, step{args: "power off vm/web", asked: true, in: "y\n", out: "turned off\n"})
+	mode(cloudnativev1alpha1.PowerOffHard, cloudnativev1alpha1.RunHalted)
+	s.steps(t, within,
+		step{args: "power on vm/web", out: "turned on"},
+		step{args: "power off vm/web --hard=false", out: "turned off\n"},
+	)
+	mode(cloudnativev1alpha1.PowerOffTrySoft, cloudnativev1alpha1.RunHalted)
+	vm.Spec.PowerOff.Mode, vm.Spec.RunStrategy = cloudnativev1alpha1.PowerOffSoft, cloudnativev1alpha1.RunAlways
+	must(t, s.Live.Update(t.Context(), vm))
+	s.steps(t, within, step{args: "power off vm/web --hard=false", out: "turned off\n"})
+	mode(cloudnativev1alpha1.PowerOffSoft, cloudnativev1alpha1.RunHalted) // which is never cut
+}
+
 func TestResize(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -4,6 +4,7 @@
 package plugin
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +32,32 @@ type powerAsked struct {
 
 	hard  bool
 	grace int32
+	// hardGiven is true if --hard or --hard=false was given.
+	hardGiven bool
+}
+
+// mode returns what spec.powerOff.mode is to become, empty if it is to stay. Who does not want the power to be cut may keep a machine that is asked
+// only, and never cut.
+func (a *powerAsked) mode(vm *cloudnativev1alpha1.VirtualMachine) cloudnativev1alpha1.PowerOffMode {
+	switch {
+	case a.hard:
+		return cloudnativev1alpha1.PowerOffHard
+	case a.hardGiven && vm.Spec.PowerOff.Mode == cloudnativev1alpha1.PowerOffHard:
+		return cloudnativev1alpha1.PowerOffTrySoft
+	default:
+		return ""
+	}
+}
+
+// ask asks about a cut, whether it is the call that wants it or the machine's own spec.
+func (a *powerAsked) ask(vm *cloudnativev1alpha1.VirtualMachine) (shown, question string) {
+	if cmp.Or(a.mode(vm), vm.Spec.PowerOff.Mode) != cloudnativev1alpha1.PowerOffHard {
+		return "", ""
+	}
+	if !a.hard {
+		shown = fmt.Sprintf("spec.powerOff.mode of VirtualMachine %s is Hard. With --hard=false the machine is asked to shut down.\n", vm.Name)
+	}
+	return shown, fmt.Sprintf("Cut the power of VirtualMachine %s in namespace %s? What it has not written to its disks is lost.", vm.Name, vm.Namespace)
 }
 
 func (p *plugin) newPowerCommand() *cobra.Command {
@@ -41,8 +68,8 @@ func (p *plugin) newPowerCommand() *cobra.Command {
 		Use:   "power on|off|restart|suspend|resume vm/NAME",
 		Short: "Turn a VirtualMachine on or off, restart, suspend or resume it",
 		Long: "Changes the spec of a VirtualMachine: restart sets spec.restartAt, and the others spec.runStrategy. A suspended machine keeps its\n" +
-			"memory and uses no CPU. How a machine is turned off stays in spec.powerOff. A machine whose power is cut can lose data, so that\n" +
-			"is asked about.",
+			"memory and uses no CPU. How a machine is turned off stays in spec.powerOff: after --hard its power is cut each time, until\n" +
+			"--hard=false. A machine whose power is cut can lose data, so that is asked about each time.",
 		Example: "  kubectl windlass power on vm/web\n" +
 			"  kubectl windlass power off vm/web --hard\n" +
 			"  kubectl windlass power restart vm/web -n shop",
@@ -50,7 +77,7 @@ func (p *plugin) newPowerCommand() *cobra.Command {
 	}
 	asked.changing = addChange(command).addConsent(command)
 	flags := command.Flags()
-	flags.BoolVar(&asked.hard, "hard", false, "cut the power instead of asking the machine to shut down")
+	flags.BoolVar(&asked.hard, "hard", false, "cut the power instead of asking the machine to shut down. The default is what spec.powerOff.mode says")
 	flags.Int32Var(&asked.grace, "grace-period", -1, "how many `seconds` the machine may take to shut down")
 	command.RunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(words, args[0]) {
@@ -60,6 +87,7 @@ func (p *plugin) newPowerCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		asked.hardGiven = flags.Changed("hard")
 		do, err := p.powerChange(of, args[0], asked)
 		if err != nil {
 			return err
@@ -73,23 +101,22 @@ func (p *plugin) newPowerCommand() *cobra.Command {
 // powerChange returns the change that is asked for.
 func (p *plugin) powerChange(of target, word string, asked *powerAsked) (*edit[*cloudnativev1alpha1.VirtualMachine], error) {
 	_, done := powerWords()
-	want := &action.PowerRequest{State: word}
+	ends := word == "off" || word == "restart"
 	switch {
 	case asked.grace < -1 || asked.grace > maxGrace:
 		return nil, misused("--grace-period must be 0 to %d seconds", maxGrace)
-	case word != "off" && word != "restart" && (asked.hard || asked.grace >= 0):
+	case !ends && (asked.hardGiven || asked.grace >= 0):
 		return nil, misused("--hard and --grace-period say how a machine is turned off: leave them out with %s", word)
-	case asked.grace >= 0:
-		want.GracePeriodSeconds = &asked.grace
 	}
 	do := &edit[*cloudnativev1alpha1.VirtualMachine]{of: of, done: done[word], make: func(vm *cloudnativev1alpha1.VirtualMachine) error {
+		want := &action.PowerRequest{State: word, Mode: asked.mode(vm)}
+		if asked.grace >= 0 {
+			want.GracePeriodSeconds = &asked.grace
+		}
 		return action.Power(vm, want, p.Now())
 	}}
-	if asked.hard {
-		want.Mode = cloudnativev1alpha1.PowerOffHard
-		do.ask = func(vm *cloudnativev1alpha1.VirtualMachine) (shown, question string) {
-			return "", fmt.Sprintf("Cut the power of VirtualMachine %s in namespace %s? What it has not written to its disks is lost.", vm.Name, vm.Namespace)
-		}
+	if ends {
+		do.ask = asked.ask
 	}
 	return do, nil
 }
