@@ -57,7 +57,7 @@ type runReader struct {
 	uid     types.UID
 	id      string
 
-	// last is what was read last, and stage what was told last of a run without lines.
+	// last is what was read last, a run that is under way before that, and stage what was told last of a run without lines.
 	last  provision.Run
 	stage string
 	// told is what the person was told last that cannot be read.

@@ -4,8 +4,11 @@
 package plugin
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -119,6 +123,30 @@ func TestLogsFollowLines(t *testing.T) {
 	if want := "windlass: Up: joining\nwindlass: the run up-1 has ended: Failed, SSHTunnel\n"; f.err.String() != want {
 		t.Errorf("it says %q, want %q", f.err.String(), want)
 	}
+}
+
+// TestLogsFollowThoughTheFirstLookFails: a run that could not be read at first counted as one that had ended.
+func TestLogsFollowThoughTheFirstLookFails(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	home := s.Namespace(t)
+	cluster := s.underWay(t, home, "up-1")
+	s.publish(t, cluster, home, "a line\n")
+	var looks atomic.Int32
+	far := s.between(t, func(w http.ResponseWriter, request *http.Request) bool {
+		fails := strings.HasSuffix(request.URL.Path, "/clusters/"+home) && looks.Add(1) == 2 // the first one is about whether a run is under way
+		if fails {
+			fail(w, apierrors.NewInternalError(errors.New("etcdserver: leader changed")))
+		}
+		return fails
+	})
+	f := far.follows(t, "cluster/"+home, "--windlass-namespace", home)
+	testkit.Eventually(t, "its lines are shown, or it ends", func() bool { return f.out.String() != "" || len(f.code) > 0 })
+	s.end(t, cluster, home, provision.Ended{ID: "up-1", Action: provision.Up, Phase: provision.Succeeded, Log: "a line\nthe end\n"})
+	if code := <-f.code; code != exitFine || f.out.String() != "a line\nthe end\n" {
+		t.Errorf("it ends with %d and %q", code, f.out.String())
+	}
+	has(t, f.err.String(), "cannot follow the run at present", "etcdserver: leader changed", "the run up-1 has ended: Succeeded")
 }
 
 // mayGetTheLog returns a user who can get the Cluster of that name, and the ConfigMap with the logs of its runs that have ended.

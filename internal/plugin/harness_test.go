@@ -6,6 +6,7 @@ package plugin
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -19,6 +20,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -85,19 +87,35 @@ func kubeconfigFor(tb testing.TB, config *rest.Config, namespace string) string 
 // behind returns the stage behind a proxy, which shows each request to a function before it is sent.
 func (s *stage) behind(t *testing.T, see func(*http.Request)) *stage {
 	t.Helper()
+	return s.between(t, func(_ http.ResponseWriter, request *http.Request) bool {
+		see(request)
+		return false
+	})
+}
+
+// between is behind for a function that may answer in the place of the API server. It reports whether it has.
+func (s *stage) between(t *testing.T, answer func(http.ResponseWriter, *http.Request) bool) *stage {
+	t.Helper()
 	server, err := url.Parse(s.Config.Host)
 	must(t, err)
 	transport, err := rest.TransportFor(s.Config)
 	must(t, err)
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
-		Transport: transport,
-		Rewrite: func(r *httputil.ProxyRequest) {
-			see(r.In)
-			r.SetURL(server)
-		},
-	})
+	through := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(server) }}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !answer(w, r) {
+			through.ServeHTTP(w, r)
+		}
+	}))
 	t.Cleanup(proxy.Close)
 	return &stage{Harness: s.Harness, kubeconfig: kubeconfigFor(t, &rest.Config{Host: proxy.URL}, "")}
+}
+
+// fail answers as an API server does that has failed, or refuses.
+func fail(w http.ResponseWriter, with *apierrors.StatusError) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(int(with.ErrStatus.Code))
+	with.ErrStatus.APIVersion, with.ErrStatus.Kind = "v1", "Status"
+	_ = json.NewEncoder(w).Encode(with.ErrStatus) //nolint:errchkjson // because a client that gets no answer fails the test
 }
 
 // run runs the plugin as an administrator.

@@ -76,7 +76,9 @@ func (p *plugin) logs(ctx context.Context, of target, asked *logsAsked) error {
 	underWay := now != nil && now.EndTime == nil && (asked.run == "" || asked.run == now.ID)
 	switch {
 	case underWay && asked.follow:
-		return p.followRun(tellingCuts(ctx), &runReader{p: p, cluster: reached, of: of, home: asked.home, uid: cluster.UID, id: now.ID}, asked.tail)
+		begun := provision.Run{ID: now.ID, Phase: provision.Running}
+		reading := &runReader{p: p, cluster: reached, of: of, home: asked.home, uid: cluster.UID, id: now.ID, last: begun}
+		return p.followRun(tellingCuts(ctx), reading, asked.tail)
 	case underWay:
 		if shown, err := p.linesSoFar(ctx, reached, cluster, asked); shown || err != nil {
 			return err
