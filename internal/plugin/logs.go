@@ -107,7 +107,11 @@ func (p *plugin) linesSoFar(ctx context.Context, reached *cluster, of *clusterpr
 	run, known, err := reached.running(ctx, of, asked.home)
 	switch {
 	case err != nil && !isAbsent(err):
-		p.note("the run %s is under way (%s), and its lines cannot be read: %s", now.ID, stageOf(now), p.explain(err))
+		because := fmt.Sprintf("the run %s is under way (%s), and its lines cannot be read: %s", now.ID, stageOf(now), p.explain(err))
+		if asked.run != "" {
+			return false, errors.New(because) // there is no other one to print
+		}
+		p.note("%s", because)
 	case !known || run.ID != now.ID:
 		p.note("the run %s is under way (%s), and its lines are not there yet: --follow waits for them", now.ID, stageOf(now))
 		if err != nil {

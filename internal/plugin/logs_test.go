@@ -80,3 +80,20 @@ func TestLogsOfAnotherNamespaceSayThatNoRunHasEnded(t *testing.T) {
 	)
 	s.steps(t, []string{"--windlass-namespace", home}, step{args: of, out: "a line\n"})
 }
+
+// TestLogsOfARunThatMayNotBeRead: the lines of that very run were asked for, there were none, and all was said to be well.
+func TestLogsOfARunThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	home := s.Namespace(t)
+	cluster := s.underWay(t, home, "up-2")
+	s.publish(t, cluster, home, "a line\n")
+	data, err := provision.History{{ID: "up-1", Action: provision.Up, Log: "earlier\n"}}.Encode()
+	must(t, err)
+	s.keep(t, cluster, home, clusterprovisionerv1alpha1.LogSuffix, data)
+	const because = "the run up-2 is under way (Up: joining), and its lines cannot be read: you may not get resource configmaps"
+	s.steps(t, []string{"--windlass-namespace", home, "--as", s.mayGetTheLog(t, home)},
+		step{args: "logs cluster/" + home + " --run up-2", code: exitPrevented, err: because},
+		step{args: "logs cluster/" + home, out: "earlier\n", err: because},
+	)
+}
