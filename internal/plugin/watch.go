@@ -6,6 +6,7 @@ package plugin
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -194,9 +195,16 @@ func (p *plugin) follow(ctx context.Context, reached *cluster, k *kind, from *fo
 			return
 		case <-distance.C:
 		}
-		err := p.persist(ctx, func(because string) { send(change{of: k, lost: because}) }, func() (err error) {
-			from, err = reached.readKind(ctx, k)
-			return err
+		err := p.persist(ctx, func(because string) { send(change{of: k, lost: because}) }, func() error {
+			next, err := reached.readKind(ctx, k)
+			switch {
+			case err != nil:
+				return err
+			case next.unseen != "" && next.unseen != from.unseen: // what may not be seen any more is not gone
+				return errors.New(next.unseen)
+			}
+			from = next
+			return nil
 		})
 		if err == nil {
 			send(change{of: k, all: from})
