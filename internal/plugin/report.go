@@ -103,6 +103,9 @@ func (p *plugin) collect(ctx context.Context, reached *cluster, system string, i
 	into.events(ctx, reached)
 	into.logs(ctx, reached, core, system)
 	into.add("unseen.txt", []byte(strings.Join(into.unseen, "\n")+"\n"))
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // what could not be read since then is missing for no other cause
+	}
 	return into.err
 }
 

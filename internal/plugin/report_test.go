@@ -5,12 +5,15 @@ package plugin
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -19,7 +22,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -172,6 +177,32 @@ func TestAReportThatFailedIsInTheWayOfTheNext(t *testing.T) {
 	}
 	if got := s.run(t, "report", "-f", file); got.code != exitFine {
 		t.Errorf("the next report: %+v", got)
+	}
+}
+
+// TestAnInterruptedReportIsIncomplete: what was not read any more was named as what the caller may not read, and the report was said to be written.
+func TestAnInterruptedReportIsIncomplete(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	var lists atomic.Int32
+	far := s.between(t, func(_ http.ResponseWriter, request *http.Request) bool {
+		interrupts := strings.HasSuffix(request.URL.Path, "/nodepools") && lists.Add(1) == 2 // after the overview
+		if interrupts {
+			interrupt()
+			<-request.Context().Done()
+		}
+		return interrupts
+	})
+	file := filepath.Join(t.TempDir(), "report.tar.gz")
+	var out, errs bytes.Buffer
+	of := Options{Streams: Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, Now: time.Now, Getenv: func(string) string { return "" }}
+	code := Execute(ctx, of, []string{"--kubeconfig", far.kubeconfig, "report", "-f", file})
+	if code != exitPrevented || out.String() != "" || errs.String() != "windlass: interrupted\n" {
+		t.Errorf("it ends with %d, %q and %q", code, out.String(), errs.String())
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is there (%v)", err)
 	}
 }
 
