@@ -5,7 +5,9 @@ package plugin
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -33,7 +35,7 @@ func (p *plugin) newStatusCommand() *cobra.Command {
 	asked.output = addOutput(command)
 	command.Flags().BoolVarP(&asked.watch, "watch", "w", false, "redraw when something changes; in a pipe, print what changes")
 	command.Flags().BoolVarP(&asked.everywhere, "all-namespaces", "A", false, "look into all namespaces, which is the default without -n")
-	command.Flags().BoolVar(&asked.exitCode, "exit-code", false, "exit with 3 if something is not ready")
+	command.Flags().BoolVar(&asked.exitCode, "exit-code", false, "exit with 3 if something is not ready, and with 1 if you may list none of it")
 	p.takesObject(command, among)
 	return command
 }
@@ -81,8 +83,13 @@ func (p *plugin) status(ctx context.Context, args []string, among []*kind, asked
 	if err := p.showSurvey(sum, len(args) > 0, asked); err != nil {
 		return err
 	}
-	if asked.exitCode && sum.unready() > 0 {
+	switch {
+	case !asked.exitCode:
+		return nil
+	case sum.unready() > 0:
 		return errNotReady
+	case read.blind():
+		return fmt.Errorf("cannot tell whether something is not ready: %s", strings.Join(sum.Unseen, "; "))
 	}
 	return nil
 }

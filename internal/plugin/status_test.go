@@ -114,6 +114,25 @@ func TestStatusOfAUserOfOneNamespace(t *testing.T) {
 	has(t, tree.out, "? nodepool/nothing-"+mine+"  you may not get it")
 }
 
+// TestExitCodeOfWhatMayNotBeListed: a monitor without rights was told that all is well.
+func TestExitCodeOfWhatMayNotBeListed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	some, none := s.Namespace(t), s.Namespace(t)
+	s.steps(t, s.limited(t, none),
+		step{args: "status --exit-code", code: exitPrevented, err: "cannot tell whether something is not ready: you may not list nodepools; you may not list podsets"},
+		step{args: "status podsets --exit-code -o name", code: exitPrevented, err: "you may not list podsets in namespace " + none},
+		step{args: "status", out: "Not seen: you may not list nodepools;"},
+	)
+	s.steps(t, s.limited(t, some, "list podsets.apps.jicki.cn"),
+		step{args: "status podsets --exit-code", out: "There is nothing to show."},
+		step{args: "status --exit-code", out: "Not seen: you may not list nodepools;"},
+		step{args: "status nodepools --exit-code", code: exitPrevented, err: "you may not list nodepools"},
+	)
+	podSet(t, s, some, "web")
+	s.steps(t, []string{"-n", some, "--as", "user-of-" + some}, step{args: "status --exit-code", code: exitNotReady, out: "podset/web"})
+}
+
 // TestStatusListsInFewRequests counts what a status asks of the API server.
 func TestStatusListsInFewRequests(t *testing.T) {
 	t.Parallel()

@@ -146,6 +146,16 @@ func (s surveyed) sum(of []*kind) *survey {
 	return out
 }
 
+// blind reports whether none of the kinds could be listed, so that nothing is known.
+func (s surveyed) blind() bool {
+	for _, read := range s {
+		if read.unseen == "" || read.version != "" {
+			return false
+		}
+	}
+	return true
+}
+
 // unready counts the objects that are not ready.
 func (s *survey) unready() int {
 	count := 0
