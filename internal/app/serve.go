@@ -61,12 +61,12 @@ func (u *ui) Bind(flags *pflag.FlagSet) {
 	flags.IntVarP(&u.conf.Verbosity, "v", "v", u.conf.Verbosity, "`level` of detail in the log, from 0 to 10")
 }
 
+// Check implements plugin.UI.
+func (u *ui) Check() error { return u.conf.Validate() }
+
 // Serve implements plugin.UI. Unlike the command it gets the way to the cluster, which flags of kubectl decide.
 func (u *ui) Serve(ctx context.Context, to plugin.Context, out, log io.Writer) error {
-	u.conf.Gateway.CallCluster(to.Name)
-	if err := u.conf.Validate(); err != nil {
-		return err
-	}
+	u.conf.Gateway.CallCluster(to.Name) // which takes no name that would not be valid
 	return runOn(ctx, to.Config, []string{to.Namespace}, &u.conf, log, time.Now, u.announce(ctx, out))
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -91,4 +92,21 @@ func TestUIActsAsTheUserOfTheFlags(t *testing.T) {
 		status, _ := ask("/v1/nodes")
 		return status == http.StatusForbidden
 	})
+}
+
+// TestFlagsOfTheUIWithWrongValues: the call was wrong, and counted as one that something had prevented.
+func TestFlagsOfTheUIWithWrongValues(t *testing.T) {
+	t.Parallel()
+	for wrong, want := range map[string]string{
+		"--address=0.0.0.0:1": "give a loopback address", "--address=nowhere": "must be host:port", "-v=99": "-v is 99: it must be from 0 to 10",
+	} {
+		out := &output{}
+		of := plugin.Options{
+			Streams: plugin.Streams{In: strings.NewReader(""), Out: out, Err: out}, Now: time.Now, Getenv: func(string) string { return "" }, UI: newUI(),
+		}
+		code := plugin.Execute(t.Context(), of, []string{"ui", "--no-open", "--server", "https://127.0.0.1:1", wrong})
+		if code != 2 || !strings.Contains(out.String(), want) || !strings.HasSuffix(out.String(), "See 'kubectl windlass ui --help'.\n") {
+			t.Errorf("%s: it ends with %d: %s", wrong, code, out)
+		}
+	}
 }

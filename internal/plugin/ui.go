@@ -16,6 +16,8 @@ import (
 type UI interface {
 	// Bind adds its flags.
 	Bind(flags *pflag.FlagSet)
+	// Check returns what is wrong with their values.
+	Check() error
 	// Serve serves until the context ends, and prints the URL.
 	Serve(ctx context.Context, to Context, out, log io.Writer) error
 }
@@ -42,6 +44,9 @@ func (p *plugin) newUICommand() *cobra.Command {
 		Example: "  kubectl windlass ui\n  kubectl windlass ui --context staging --as jane --no-open",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.UI.Check(); err != nil {
+				return misuse{err}
+			}
 			reached, err := p.cluster()
 			if err != nil {
 				return err

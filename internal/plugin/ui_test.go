@@ -5,6 +5,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -15,9 +16,15 @@ import (
 )
 
 // servedUI remembers what it was to serve.
-type servedUI struct{ to Context }
+type servedUI struct {
+	to Context
+	// wrong is what is wrong with its flags.
+	wrong error
+}
 
-func (*servedUI) Bind(*pflag.FlagSet) {}
+func (*servedUI) Bind(flags *pflag.FlagSet) { flags.IntP("v", "v", 0, "") }
+
+func (s *servedUI) Check() error { return s.wrong }
 
 func (s *servedUI) Serve(_ context.Context, to Context, _, _ io.Writer) error {
 	s.to = to
@@ -39,5 +46,9 @@ func TestUIHonoursTheFlagsOfKubectl(t *testing.T) {
 	}
 	if code := Execute(t.Context(), of, []string{"ui", "--kubeconfig", config, "--context", "other"}); code != exitPrevented {
 		t.Errorf("a context that does not exist: %d", code)
+	}
+	served.wrong = errors.New("-v is 99: it must be from 0 to 10")
+	if code := Execute(t.Context(), of, []string{"ui", "--kubeconfig", config, "-v", "99"}); code != exitMisused || !strings.Contains(errs.String(), "windlass: -v is 99") {
+		t.Errorf("a flag with a wrong value: %d %s", code, errs)
 	}
 }
