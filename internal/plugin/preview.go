@@ -5,7 +5,6 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,15 +87,12 @@ func (p *plugin) readPool(file string) (map[string]any, error) {
 	if len(raw) > maxManifest {
 		return nil, errors.New("the manifest is larger than 1 MiB")
 	}
-	body, err := boundedyaml.ToJSON(raw, boundedyaml.Limits{Bytes: maxManifest, Nodes: 50_000, Depth: 64, Single: true})
+	given := map[string]any{}
+	err = onlyDocument(raw, &given)
 	if errors.Is(err, boundedyaml.ErrSeveral) {
 		return nil, notOnePool()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the manifest: %w", err)
-	}
-	given := map[string]any{}
-	if err := json.Unmarshal(body, &given); err != nil {
 		return nil, fmt.Errorf("cannot read the manifest: %w", err)
 	}
 	of := unstructured.Unstructured{Object: given}
@@ -104,6 +100,19 @@ func (p *plugin) readPool(file string) (map[string]any, error) {
 		return nil, notOnePool()
 	}
 	return given, nil
+}
+
+// onlyDocument decodes the only document that is not empty: tools that write manifests leave empty ones in front of it and behind.
+func onlyDocument(raw []byte, into any) error {
+	limits := boundedyaml.Limits{Bytes: maxManifest, Nodes: 50_000, Depth: 64, Single: true}
+	if err := boundedyaml.Check(raw, limits); err != nil {
+		return err
+	}
+	all, err := boundedyaml.Documents(raw)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	return boundedyaml.Unmarshal(all[0], into, limits)
 }
 
 func notOnePool() error {

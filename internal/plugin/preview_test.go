@@ -38,6 +38,10 @@ node/NAME joins the pool
 	if s.Get(t, build.Pool(name).Obj()) {
 		t.Error("the preview created the pool")
 	}
+	again := run(t, options{in: "---\n# Source: pools/empty.yaml\n---\n" + manifest + "\n---\n"}, "--kubeconfig", s.kubeconfig, "preview", "-f", "-")
+	if diff := cmp.Diff(got, again, cmp.AllowUnexported(result{})); diff != "" {
+		t.Errorf("with empty documents around the pool: %s", diff)
+	}
 	// The file of a pool that exists: the present one is compared with it.
 	s.Create(t, build.Pool(name).Selects("rack", name).Label("disk", "ssd").Obj())
 	file := filepath.Join(t.TempDir(), "pool.yaml")
@@ -56,6 +60,8 @@ node/NAME joins the pool
 	}{
 		"another kind":    {in: "{apiVersion: v1, kind: Pod, metadata: {name: a}}", err: "must have one NodePool of nodes.lailin.xyz/v1", code: exitMisused},
 		"two pools":       {in: manifest + "\n---\n" + manifest, err: "must have one NodePool of nodes.lailin.xyz/v1", code: exitMisused},
+		"nothing":         {in: "---\n# a comment\n", err: "must have one NodePool of nodes.lailin.xyz/v1", code: exitMisused},
+		"a list":          {in: "[]", err: "cannot read the manifest", code: exitPrevented},
 		"no YAML":         {in: "{", err: "cannot read the manifest", code: exitPrevented},
 		"a wrong field":   {in: strings.Replace(manifest, "labels:", "label:", 1), err: `unknown field "spec.label"`, code: exitPrevented},
 		"far too large":   {in: strings.Repeat("#", maxManifest+1), err: "larger than 1 MiB", code: exitPrevented},
