@@ -122,6 +122,7 @@ func (p *plugin) newRoot() *cobra.Command {
 		p.newLogsCommand(),
 		p.newKubeconfigCommand(),
 	)
+	refuseUnknownTopics(root)
 	p.completeFlags(root)
 	return root
 }

@@ -48,6 +48,14 @@ func TestExitCodes(t *testing.T) {
 		"an argument too many": {
 			args: []string{"version", "now"}, want: result{code: exitMisused, err: "See 'kubectl windlass version --help'."},
 		},
+		"help for a command that does not exist": {
+			args: []string{"help", "vesion"},
+			want: result{code: exitMisused, err: `windlass: unknown command "vesion" for "kubectl windlass": did you mean version?` + "\n" +
+				"See 'kubectl windlass help --help'.\n"},
+		},
+		"help for a command": {
+			args: []string{"help", "power"}, want: result{out: "power on|off|restart|suspend|resume vm/NAME"},
+		},
 		"the flags of kubectl": {
 			args: []string{"options"}, want: result{out: "-n, --namespace name"},
 		},
