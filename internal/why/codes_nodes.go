@@ -36,7 +36,7 @@ func nodeCodes() map[Code]row {
 		CodePoolMissing:               asks("Create the pool, or correct its name.", "kubectl get nodepools.nodes.lailin.xyz"),
 		nodesv1.ReasonInvalidSelector: asks("Correct the selector or the segment that the message names.", "kubectl edit nodepools.nodes.lailin.xyz {pool}"),
 		CodeNotSelected:               asks("Give the node the role label of the pool, or correct the pool.", "kubectl label node {name} node-role.kubernetes.io/{pool}="),
-		CodePoolGoes:                  waits("The node loses what it has of the pool.", "kubectl describe nodepools.nodes.lailin.xyz {pool}"),
+		CodePoolGoes:                  waits("The pool goes when its nodes have lost what they have of it.", "kubectl describe nodepools.nodes.lailin.xyz {pool}"),
 		CodePoolHolds:                 asks("Remove the annotation to continue.", "kubectl annotate nodepools.nodes.lailin.xyz {pool} windlass.io/paused-"),
 		nodesv1.ReasonDryRun:          asks("Read status.dryRun of the pool, then set spec.dryRun to false.", `kubectl patch nodepools.nodes.lailin.xyz {pool} --type merge -p '{"spec":{"dryRun":false}}'`),
 		nodesv1.ReasonTooManyLeaving:  asks("Correct the labels or the selector, or acknowledge that the nodes leave.", "kubectl annotate nodepools.nodes.lailin.xyz {pool} nodes.lailin.xyz/acknowledge={generation} --overwrite"),

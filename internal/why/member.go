@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,11 +86,15 @@ func (m *memberWalk) malformed() *finding {
 
 func (m *memberWalk) isMember() bool { return m.chosen != membership.Selection{} }
 
-// hasLeft reports whether the node is not a member and carries something of the pool. One that is being drained has lost the member label
-// already, and of a pool without labels and taints it carries nothing else.
+// hasLeft reports whether the node is not a member and carries something of the pool.
 func (m *memberWalk) hasLeft() bool {
-	carries := membership.Carries(m.node, m.pool.Name) || m.pool.Drains(m.node)
-	return (!m.isMember() || m.pool.DeletionTimestamp != nil) && carries
+	return (!m.isMember() || m.pool.DeletionTimestamp != nil) && carries(m.node, m.pool)
+}
+
+// carries reports whether the node carries something of the pool. One that is being drained has lost the member label already, and of a
+// pool without labels and taints it carries nothing else.
+func carries(node *corev1.Node, pool *membership.Pool) bool {
+	return membership.Carries(node, pool.Name) || pool.Drains(node)
 }
 
 // stillCarries says what keeps a node from being cleaned that has left.
@@ -99,10 +104,7 @@ func (m *memberWalk) stillCarries() *finding {
 	brake := condition(m.pool, nodesv1.ConditionSafetyBrake)
 	switch {
 	case m.pool.DeletionTimestamp != nil:
-		found.code, found.message = CodePoolGoes, fmt.Sprintf("pool %s is being deleted", m.pool.Name)
-		if ready := condition(m.pool, status.Ready); ready != nil {
-			found.message += ": " + ready.Message
-		}
+		return m.goes(found.evidence[0])
 	case m.pool.Holds():
 		return m.held()
 	case brake != nil && brake.Status == metav1.ConditionTrue:
@@ -117,6 +119,15 @@ func (m *memberWalk) stillCarries() *finding {
 	return found
 }
 
+// goes says that the pool is being deleted, and what it waits for.
+func (m *memberWalk) goes(evidence Evidence) *finding {
+	found := &finding{code: CodePoolGoes, message: fmt.Sprintf("pool %s is being deleted", m.pool.Name), evidence: []Evidence{evidence}}
+	if ready := condition(m.pool, status.Ready); ready != nil {
+		found.message += ": " + ready.Message
+	}
+	return found
+}
+
 func condition(pool *membership.Pool, wanted string) *metav1.Condition {
 	for i := range pool.Status.Conditions {
 		if pool.Status.Conditions[i].Type == wanted {
@@ -126,8 +137,11 @@ func condition(pool *membership.Pool, wanted string) *metav1.Condition {
 	return nil
 }
 
-// notChosen says what the pool selects by, and that none of it fits.
+// notChosen says what the pool selects by, and that none of it fits. A pool that is being deleted has no members.
 func (m *memberWalk) notChosen() *finding {
+	if m.pool.DeletionTimestamp != nil {
+		return m.goes(m.ofPool("metadata.deletionTimestamp", m.pool.DeletionTimestamp.UTC().Format(time.RFC3339)))
+	}
 	if m.isMember() {
 		return nil
 	}

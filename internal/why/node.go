@@ -59,6 +59,9 @@ func pressed(node *corev1.Node) *finding {
 func unsynced(node *corev1.Node, pools membership.Pools) *finding {
 	plan := membership.NewPlan(node, pools)
 	for _, name := range slices.Concat(plan.Members, plan.Leaving) {
+		if pools[name].DeletionTimestamp != nil && !carries(node, pools[name]) {
+			continue // the pool has let the node go, and waits for others
+		}
 		if failure := Membership(node, pools, name).Failure(); failure != nil {
 			return &finding{
 				code: failure.Code, message: failure.Message, evidence: failure.Evidence, names: poolNames(pools[name]),

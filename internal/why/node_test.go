@@ -99,6 +99,16 @@ func TestMembership(t *testing.T) {
 			node: follower(), pools: poolsOf(keeper(func(b *build.PoolBuilder) { b.Deleting(time.Unix(1, 0)) })),
 			want: "PoolDeleting: Pool gpu is being deleted.",
 		},
+		"a pool that is being deleted and has let the node go, which it selects": {
+			node: stranger().Label("zone", "x"), pools: poolsOf(keeper(func(b *build.PoolBuilder) { b.Selects("zone", "x").Deleting(time.Unix(1, 0)) })),
+			want: "PoolDeleting: Pool gpu is being deleted.",
+		},
+		"a pool that is being deleted and waits for another node": {
+			node: stranger(), pools: poolsOf(keeper(func(b *build.PoolBuilder) {
+				b.Deleting(time.Unix(1, 0)).Condition("Ready", metav1.ConditionFalse, nodesv1.ReasonDraining, "1 node is being drained")
+			})),
+			want: "PoolDeleting: Pool gpu is being deleted: 1 node is being drained.",
+		},
 		"a paused pool": {
 			node: stranger().Role("gpu"), pools: poolsOf(keeper(func(b *build.PoolBuilder) { b.Paused() })), want: "PoolPaused: Pool gpu is paused: it changes no node.",
 		},
@@ -190,6 +200,13 @@ func TestNode(t *testing.T) {
 		},
 		"a node that its pool has not written": {
 			node: build.Node("a").Ready(corev1.ConditionTrue).Role("gpu"), pools: poolsOf(keeper()), want: "SyncingNodes: Node a does not carry everything of pool gpu yet.",
+		},
+		"a node that carries something of a pool that is being deleted": {
+			node: follower(), pools: poolsOf(keeper(func(b *build.PoolBuilder) { b.Deleting(time.Unix(1, 0)) })), want: "PoolDeleting: Pool gpu is being deleted.",
+		},
+		"a node that a pool that is being deleted has let go": {
+			node:  build.Node("a").Label("zone", "x").Ready(corev1.ConditionTrue),
+			pools: poolsOf(keeper(func(b *build.PoolBuilder) { b.Selects("zone", "x").Deleting(time.Unix(1, 0)) })), want: "Node a is ready and accepts pods.",
 		},
 		"pools that the caller may not list": {
 			node: build.Node("a").Ready(corev1.ConditionTrue).Role("gpu"), because: "you may not list nodepools", want: "Nothing that could be looked at explains it.",

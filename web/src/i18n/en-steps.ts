@@ -82,7 +82,7 @@ export const steps = {
     NodePressure: "Free what the node is short of.",
     NodeUninitialized: "The taint goes once the node carries everything of its pools.",
     NotSelected: "Give the node the role label of the pool, or correct the pool.",
-    PoolDeleting: "The node loses what it has of the pool.",
+    PoolDeleting: "The pool goes when its nodes have lost what they have of it.",
     PoolNotFound: "Create the pool, or correct its name.",
     PoolPaused: "Remove the annotation to continue.",
     SyncingNodes: "The node is written within moments. If it stays, look at the events of the pool for NodeRefused.",
