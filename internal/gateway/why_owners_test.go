@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/testkit"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
 	"github.com/windlass-operator/windlass/internal/why"
@@ -84,5 +85,45 @@ func TestWhyOfOwners(t *testing.T) {
 	}
 	if got := r.do(t, http.MethodGet, "/v1/statefulsets/"+ns+"/db/why", blind, ""); got.status != http.StatusForbidden {
 		t.Errorf("who may not read StatefulSets gets %d", got.status)
+	}
+}
+
+// TestWhyBlamesAPodOfSomebodyElse: a pod that migrates data has the labels of the Deployment, and belongs to a Job.
+func TestWhyBlamesAPodOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ns := r.Namespace(t)
+	r.deployed(t, ns, "web")
+	job := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "migrate", UID: "migrate", Controller: new(true)}
+	set := &appsv1alpha1.PodSet{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "web"}, Spec: appsv1alpha1.PodSetSpec{
+		Size: 1, Template: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "nginx"}}}},
+	}}
+	r.Create(t, set)
+	must(t, r.Live.Get(t.Context(), client.ObjectKeyFromObject(set), set))
+	set.Status.Selector = "app=web"
+	must(t, r.Live.Status().Update(t.Context(), set))
+	gated := func(name string, change func(*corev1.Pod)) {
+		r.Create(t, build.Pod(name).Namespace(ns).Label("app", "web").With(func(p *corev1.Pod) {
+			p.Spec.Containers = []corev1.Container{{Name: "app", Image: "nginx"}}
+			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/" + name}}
+		}, change).Obj())
+		testkit.Eventually(t, "the gateway has the pod", func() bool {
+			_, has := r.kind(t, "pods").Store.Get(ns, name)
+			return has
+		})
+	}
+	admin := r.user(t, "", everything())
+	paths := []string{"/v1/deployments/" + ns + "/web/why", "/v1/podsets/" + ns + "/web/why"}
+	gated("migrate-1", func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{job} })
+	for _, path := range paths {
+		if got := r.why(t, admin, path); got.Failure() == nil || got.Because != nil {
+			t.Errorf("%s tells of the pod of a Job: %+v", path, got.Because)
+		}
+	}
+	gated("web-abc-1", ofReplicaSet("web"))
+	for _, path := range paths {
+		if got := r.why(t, admin, path); got.Because == nil || got.Because.Subject.Name != "web-abc-1" {
+			t.Errorf("%s does not tell of its own pod: %+v", path, got.Because)
+		}
 	}
 }

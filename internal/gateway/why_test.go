@@ -71,6 +71,14 @@ func (s *shop) pod(t *testing.T, namespace, name, cpu string, change ...func(*co
 	s.Create(t, pod)
 }
 
+// ofReplicaSet gives a pod to a ReplicaSet of the Deployment.
+func ofReplicaSet(deployment string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		metav1.SetMetaDataLabel(&p.ObjectMeta, appsv1.DefaultDeploymentUniqueLabelKey, "abc")
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: deployment + "-abc", UID: "abc", Controller: new(true)}}
+	}
+}
+
 func onNode(name string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Spec.NodeName = name } }
 
 // why reads an explanation.
@@ -97,9 +105,9 @@ func TestWhy(t *testing.T) {
 	s := newShop(t, r)
 	admin := r.user(t, "", everything())
 	s.pod(t, s.ns, "large", "8")
-	s.pod(t, s.ns, "waiting", "3")
+	s.pod(t, s.ns, "waiting", "3", ofReplicaSet("web"))
 	s.pod(t, s.ns, "gated", "1", func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}} })
-	s.pod(t, s.ns, "claiming", "1", func(p *corev1.Pod) {
+	s.pod(t, s.ns, "claiming", "1", ofReplicaSet("web"), func(p *corev1.Pod) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 	})
 	r.Create(t, &appsv1.Deployment{

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/inquiry"
 )
 
 // ownedPods says which pods are those of an object: the API server finds them by labels, which other pods may have as well.
@@ -34,9 +35,9 @@ func podsOf(object client.Object) (*ownedPods, error) {
 		if err != nil || selector.Empty() {
 			return nil, nil //nolint:nilerr,nilnil // without a selector Windlass has not looked yet, and there are no pods
 		}
-		return &ownedPods{selector: selector, owns: func(client.Object) bool { return true }}, nil
+		return &ownedPods{selector: selector, owns: ofDeployment(owner.Name)}, nil // which has the name of its PodSet
 	case *appsv1.Deployment: // whose ReplicaSets own the pods
-		of, owns = owner.Spec.Selector, func(client.Object) bool { return true }
+		of, owns = owner.Spec.Selector, ofDeployment(owner.Name)
 	case *appsv1.ReplicaSet:
 		of = owner.Spec.Selector
 	case *appsv1.StatefulSet:
@@ -54,6 +55,11 @@ func podsOf(object client.Object) (*ownedPods, error) {
 		return nil, fmt.Errorf("cannot read the selector of %q: %w", object.GetName(), err)
 	}
 	return &ownedPods{selector: selector, owns: owns}, nil
+}
+
+// ofDeployment returns what tells the pods of a Deployment.
+func ofDeployment(name string) func(client.Object) bool {
+	return func(pod client.Object) bool { return inquiry.IsOfDeployment(pod, name) }
 }
 
 // jobsOf returns the Jobs of a CronJob, the last one first.

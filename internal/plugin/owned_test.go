@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
@@ -70,6 +71,40 @@ func TestOwnersOfPods(t *testing.T) {
 	has(t, s.run(t, append(rights, "status", "cj/nightly")...).out, "`- ? jobs  you may not list them")
 	has(t, s.run(t, append(rights, "status", "rs/web")...).out, "? pods  you may not list them")
 	has(t, s.run(t, append(rights, "why", "rs/web", "-o", "yaml")...).out, "You may not list pods in namespace "+namespace)
+}
+
+// TestADeploymentHasPodsOfOthers: a pod that migrates data has the labels of the Deployment, and belongs to a Job.
+func TestADeploymentHasPodsOfOthers(t *testing.T) {
+	t.Parallel()
+	named := metav1.ObjectMeta{Name: "web", UID: "web"}
+	labels := map[string]string{"app": "web", appsv1.DefaultDeploymentUniqueLabelKey: "abc"}
+	for sentence, tt := range map[string]struct {
+		kind, controller string
+		want             bool
+	}{
+		"a pod of its ReplicaSet":                    {"ReplicaSet", "web-abc", true},
+		"a pod of a Job":                             {"Job", "migrate", false},
+		"a pod of a Job with a name like its own":    {"Job", "web-abc", false},
+		"a pod of the ReplicaSet of another one":     {"ReplicaSet", "web-admin-abc", false},
+		"a pod that somebody has made by themselves": {},
+	} {
+		pod := build.Pod("pod").With(func(p *corev1.Pod) {
+			p.Labels = labels
+			if tt.kind != "" {
+				p.OwnerReferences = []metav1.OwnerReference{{Kind: tt.kind, Name: tt.controller, UID: "u", Controller: new(true)}}
+			}
+		}).Obj()
+		for _, of := range []client.Object{
+			&appsv1.Deployment{ObjectMeta: named, Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}},
+			&appsv1alpha1.PodSet{ObjectMeta: named, Status: appsv1alpha1.PodSetStatus{Selector: "app=web"}},
+		} {
+			its, err := podsOf(of)
+			must(t, err)
+			if its.owns(pod) != tt.want {
+				t.Errorf("%s counts as one of %T: %t", sentence, of, !tt.want)
+			}
+		}
+	}
 }
 
 // TestKindsOfKubernetes: the API server knows every kind of the table by the names that the table gives it.

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,6 +19,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/inquiry"
 )
 
 // podPause is how often the pods of an object are looked for at most, while pods change.
@@ -95,16 +95,10 @@ func (a *API) podsOf(ctx context.Context, who *access.Caller, k *feed.Kind, of T
 		return nil, fmt.Errorf("cannot read the selector of %s %s/%s: %w", k.Plural, of.namespace, of.name, err)
 	}
 	return &podList{a: a, who: who, namespace: of.namespace, selector: selector, owns: func(pod *corev1.Pod) bool {
-		controller := metav1.GetControllerOf(pod)
-		switch {
-		case controller == nil:
-			return false
-		case k == a.deployments: // the name of whose ReplicaSets is its own, and a hash that pods have too
-			hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
-			return controller.Kind == "ReplicaSet" && hash != "" && controller.Name == owner.Name+"-"+hash
-		default:
-			return controller.UID == owner.UID
+		if k == a.deployments {
+			return inquiry.IsOfDeployment(pod, owner.Name)
 		}
+		return metav1.IsControlledBy(pod, &owner.ObjectMeta)
 	}}, nil
 }
 

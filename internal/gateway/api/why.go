@@ -127,7 +127,7 @@ func (a *API) explainDeployment(ctx context.Context, who *access.Caller, of *app
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the selector of Deployment %q: %w", of.Name, err)
 	}
-	return out, a.explainPodOf(ctx, who, out, of.Namespace, byLabels(selector))
+	return out, a.explainPodOf(ctx, who, out, of.Namespace, ofDeployment(of.Name, selector))
 }
 
 func (a *API) explainPodSet(ctx context.Context, who *access.Caller, of *appsv1alpha1.PodSet) (*why.Explanation, error) {
@@ -136,7 +136,7 @@ func (a *API) explainPodSet(ctx context.Context, who *access.Caller, of *appsv1a
 	if err != nil || selector.Empty() {
 		return out, nil //nolint:nilerr // without a selector Windlass has not looked yet, which the explanation says
 	}
-	return out, a.explainPodOf(ctx, who, out, of.Namespace, byLabels(selector))
+	return out, a.explainPodOf(ctx, who, out, of.Namespace, ofDeployment(of.Name, selector)) // which has the name of its PodSet
 }
 
 // ofPods returns the explainer of a kind that owns its pods itself: it adds the explanation of one of them.
@@ -149,9 +149,15 @@ func ofPods[T any, O objectPointer[T]](a *API, explain func(*T) *why.Explanation
 	}
 }
 
-// byLabels returns what tells the pods of a selector.
-func byLabels(selector labels.Selector) func(*view.Item) bool {
-	return func(item *view.Item) bool { return selector.Matches(item.Labels) }
+// ofDeployment returns what tells the pods of a Deployment from those of others with its labels, as a Job that migrates its data has.
+func ofDeployment(name string, selector labels.Selector) func(*view.Item) bool {
+	return func(item *view.Item) bool {
+		if !selector.Matches(item.Labels) {
+			return false
+		}
+		pod, err := decoded[metav1.PartialObjectMetadata](item)
+		return err == nil && inquiry.IsOfDeployment(pod, name)
+	}
 }
 
 // explainPodOf adds the explanation of the first pod that is not ready, if pods are what the object waits for. A pod that has ended comes
