@@ -107,8 +107,8 @@ func TestUsage(t *testing.T) {
 	read := func(path string) view.Usage {
 		return read[view.Usage](t, r.do(t, http.MethodGet, "/v1/usage/"+path, admin, ""))
 	}
-	point := func(cpu float64, objects int) view.Usage {
-		p := view.UsagePoint{Time: now, CPUCores: cpu, MemoryBytes: int64(objects) << 30, Objects: objects}
+	point := func(at time.Time, cpu float64, objects int) view.Usage {
+		p := view.UsagePoint{Time: at, CPUCores: cpu, MemoryBytes: int64(objects) << 30, Objects: objects}
 		return view.Usage{Measured: true, IntervalSeconds: 60, Current: &p, Series: []view.UsagePoint{p}}
 	}
 	testkit.Eventually(t, "the machine has a point", func() bool {
@@ -116,7 +116,7 @@ func TestUsage(t *testing.T) {
 		return r.do(t, http.MethodGet, "/v1/usage/nodepools/"+ns, admin, "").status == http.StatusOK &&
 			len(read("virtualmachines/"+ns+"/vm").Series) > 0 && len(r.do(t, http.MethodGet, "/v1/nodes?q="+ns, admin, "").names(t)) == 3
 	})
-	if diff := cmp.Diff(point(0.5, 1), read("virtualmachines/"+ns+"/vm")); diff != "" {
+	if diff := cmp.Diff(point(now, 0.5, 1), read("virtualmachines/"+ns+"/vm")); diff != "" {
 		t.Errorf("the machine (-want +got):\n%s", diff)
 	}
 	nothing := view.Usage{IntervalSeconds: 60, Series: []view.UsagePoint{}}
@@ -127,9 +127,10 @@ func TestUsage(t *testing.T) {
 	}
 
 	var metrics atomic.Value
-	metrics.Store(nodeMetrics(now, map[string]int{ns + "-a": 250, ns + "-b": 1500, ns + "-c": 4000, ns + "-unknown": 9000}))
+	measured := now.Add(-5 * time.Minute) // a figure of the last ones would be of the minute in which it is read
+	metrics.Store(nodeMetrics(measured, map[string]int{ns + "-a": 250, ns + "-b": 1500, ns + "-c": 4000, ns + "-unknown": 9000}))
 	r.metricsServer(t, &metrics)
-	for path, want := range map[string]view.Usage{"nodes/" + ns + "-a": point(0.25, 1), "nodepools/" + ns: point(1.75, 2)} {
+	for path, want := range map[string]view.Usage{"nodes/" + ns + "-a": point(measured, 0.25, 1), "nodepools/" + ns: point(measured, 1.75, 2)} {
 		if diff := cmp.Diff(want, read(path)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}

@@ -27,6 +27,8 @@ const (
 	// metricsTimeout bounds one request for it, and maxMetrics the answer in bytes: 5,000 nodes have some 2 MiB.
 	metricsTimeout = 20 * time.Second
 	maxMetrics     = 32 << 20
+	// fresh is how old the figure of a node can be that counts as the one of now.
+	fresh = 2 * time.Minute
 )
 
 // Options are what a Recorder works with.
@@ -124,7 +126,8 @@ func (r *Recorder) takeNodes(ctx context.Context) {
 	}
 }
 
-// readMetrics reads the usage of nodes from the program that serves metrics.k8s.io.
+// readMetrics reads the usage of nodes from the program that serves metrics.k8s.io. It measures node after node: what was read together is of one
+// minute, or sums would have only some of the nodes.
 func (r *Recorder) readMetrics(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
 	defer cancel()
@@ -153,7 +156,11 @@ func (r *Recorder) readMetrics(ctx context.Context) error {
 		measured := &list.Items[i]
 		// A node that is not there is nobody's: its metrics can be invented.
 		if node, exists := r.options.Nodes.Store.Get("", measured.Metadata.Name); exists {
-			r.Record(node.UID, measured.Timestamp, now, measured.Usage.CPU.AsApproximateFloat64(), measured.Usage.Memory.Value())
+			at := measured.Timestamp
+			if now.Sub(at).Abs() <= fresh {
+				at = now
+			}
+			r.Record(node.UID, at, now, measured.Usage.CPU.AsApproximateFloat64(), measured.Usage.Memory.Value())
 		}
 	}
 	return nil
