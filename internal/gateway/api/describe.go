@@ -18,7 +18,6 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
-	"github.com/windlass-operator/windlass/internal/membership"
 )
 
 const (
@@ -213,9 +212,7 @@ func (d *description) gather(ctx context.Context, k *feed.Kind, of *view.Item) e
 	case nodesPlural:
 		plural, has = view.PodsPlural, func(pod *view.Item) bool { return pod.Fields["spec.nodeName"] == of.Name }
 	case poolsPlural:
-		plural, has = nodesPlural, func(node *view.Item) bool {
-			return membership.HasJoined(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: node.Labels}}, of.Name)
-		}
+		plural, has = nodesPlural, func(node *view.Item) bool { return hasJoined(node, of.Name) }
 	default:
 		return nil
 	}

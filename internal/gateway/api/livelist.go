@@ -12,11 +12,13 @@ import (
 	"net/url"
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/membership"
 )
 
 const (
@@ -190,4 +192,9 @@ func decoded[T any](item *view.Item) (*T, error) {
 		return nil, fmt.Errorf("cannot read %s: %w", item.Key(), err)
 	}
 	return out, nil
+}
+
+// hasJoined reports whether the node carries a member label of the pool: while the spec changes which one it is, members have either.
+func hasJoined(node *view.Item, pool string) bool {
+	return membership.HasJoined(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: node.Labels}}, pool)
 }

@@ -5,7 +5,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,7 +13,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/types"
 
-	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/usage"
@@ -198,18 +196,13 @@ func (a *API) past(ctx context.Context, who *access.Caller, of usageOf, item *vi
 	return of.past(ctx, item, in)
 }
 
-// membersOf returns the nodes that carry the label of the pool.
-func (a *API) membersOf(ctx context.Context, item *view.Item) ([]types.UID, error) {
-	var pool nodesv1.NodePool
-	if err := json.Unmarshal(item.JSON, &pool); err != nil {
-		return nil, fmt.Errorf("cannot read NodePool %q: %w", item.Name, err)
-	}
-	label := pool.MemberLabel()
+// membersOf returns the nodes that carry a member label of the pool.
+func (a *API) membersOf(ctx context.Context, pool *view.Item) ([]types.UID, error) {
 	items, _, _ := a.nodes.Store.List()
 	a.madeFrom(ctx, a.nodes)
 	var out []types.UID
 	for _, node := range items {
-		if _, member := node.Labels[label]; member {
+		if hasJoined(node, pool.Name) {
 			out = append(out, node.UID)
 		}
 	}

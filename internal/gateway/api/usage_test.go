@@ -5,15 +5,49 @@ package api
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/usage"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
+
+// TestThePoolHasNoUsageWhileItsLabelChanges: the pool has got segments, and not all of its members have the label of such a pool yet.
+func TestThePoolHasNoUsageWhileItsLabelChanges(t *testing.T) {
+	t.Parallel()
+	hub := feed.NewHub(view.Kinds(), time.Now)
+	nodes, _ := hub.Kind(view.NodesPlural)
+	var objects []any
+	for name, label := range map[string]string{
+		"before": nodesv1.MemberLabel("edge"), "after": nodesv1.AddressLabel("edge"), "other": nodesv1.MemberLabel("gpu"), "role": nodesv1.RoleLabel("edge"),
+	} {
+		objects = append(objects, &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": name, "uid": name, "resourceVersion": "1", "labels": map[string]any{label: ""}},
+		}})
+	}
+	if err := nodes.Store.Replace(objects, "1"); err != nil {
+		t.Fatal(err)
+	}
+	a := &API{Options: Options{Now: time.Now, Hub: hub}, nodes: nodes}
+	members, err := a.membersOf(t.Context(), &view.Item{Name: "edge", JSON: []byte(`{"metadata":{"name":"edge"},"spec":{"nodeCIDRs":["192.0.2.0/24"]}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(members)
+	if diff := cmp.Diff([]types.UID{"after", "before"}, members); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
 
 // TestAttackHistoriesAtOnce has a caller who asks for the past of their machine again and again, while Prometheus is slow for them. Everybody else used to wait
 // behind all of that, and read in the end that Prometheus did not answer.
