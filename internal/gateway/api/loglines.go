@@ -35,7 +35,7 @@ func (s *textLines) Put(line *tail.Line) error {
 		return err
 	}
 	stamp := ""
-	if s.timestamps {
+	if s.timestamps && !line.Time.IsZero() { // what a node says in place of a log has no time
 		stamp = line.Time.Format(time.RFC3339Nano) + " "
 	}
 	if _, err := fmt.Fprintf(s.to, "[pod/%s/%s] %s", line.Pod, line.Container, stamp); err != nil {
