@@ -156,9 +156,11 @@ func cordoned(_ Pods, pool Pool, m members) *Cause {
 	if len(m.usable) > 0 {
 		return nil
 	}
-	return &Cause{
-		Reason: appsv1alpha1.ReasonPoolCordoned, Text: every(m.synced, aReadyNode, pool, "is cordoned", "are cordoned"),
+	singular, plural := "is cordoned", "are cordoned"
+	if len(m.synced) < len(m.ready) {
+		singular, plural = "that carries its labels is cordoned", "that carry its labels are cordoned"
 	}
+	return &Cause{Reason: appsv1alpha1.ReasonPoolCordoned, Text: every(m.synced, aReadyNode, pool, singular, plural)}
 }
 
 // handlerMissing applies if pods are on nodes without the handler, or if no node of the pool has it.

@@ -184,7 +184,30 @@ func TestPod(t *testing.T) {
 		},
 		"nodes with taints": {
 			pod: waiting(), around: around(node("a").Taint("team", "x", corev1.TaintEffectNoSchedule), node("b").Cordoned(), node("c").Taint("team", "", corev1.TaintEffectNoExecute)),
-			want: "NodesTainted: All 2 nodes of pool gpu have taints that the pod does not tolerate: a, c; node a has the taint team=x:NoSchedule.",
+			want: "NodesTainted: All 2 nodes of pool gpu that are left have taints that the pod does not tolerate: a, c; node a has the taint team=x:NoSchedule.",
+		},
+		"all nodes have taints": {
+			pod:    waiting(),
+			around: around(node("a").Taint("team", "x", corev1.TaintEffectNoSchedule), node("b").Taint("team", "", corev1.TaintEffectNoExecute), left("c")),
+			want:   "NodesTainted: All 2 nodes of pool gpu have taints that the pod does not tolerate: a, b; node a has the taint team=x:NoSchedule.",
+		},
+		"a node with a taint beside cordoned ones": {
+			pod: waiting(), around: around(node("a").Taint("team", "x", corev1.TaintEffectNoSchedule), node("b").Cordoned(), node("c").Cordoned()).withoutPool(),
+			want: "NodesTainted: The only node that is left has a taint that the pod does not tolerate: a; node a has the taint team=x:NoSchedule.",
+		},
+		"a cordoned node beside ready ones that the pod does not select": {
+			pod:    waiting().With(func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"disk": "ssd"} }),
+			around: around(node("a").Label("disk", "ssd").Cordoned(), node("b"), node("c")).withoutPool(),
+			want:   "NodesCordoned: The only ready node that is left is cordoned: a.",
+		},
+		"cordoned nodes of a pool beside one without its labels": {
+			pod: waiting(), around: around(node("a").Cordoned(), node("b").Cordoned(), unjoined("c")),
+			want: "PoolCordoned: All 2 ready nodes of pool gpu that are left are cordoned: a, b.",
+		},
+		"a selector that no ready node matches, beside one that is not ready": {
+			pod:    waiting().With(func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"disk": "ssd"} }),
+			around: around(node("a"), unready("b")),
+			want:   "NoNodeSelected: The only node of pool gpu that is left does not match the selector of the pod: a; the pod asks for disk=ssd.",
 		},
 		"a taint that only warns": {
 			pod: waiting(), around: around(node("a").Taint("team", "x", corev1.TaintEffectPreferNoSchedule)),

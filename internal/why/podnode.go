@@ -83,19 +83,20 @@ func (w *podWalk) stages() []stage {
 		match, err := affinity.Match(node)
 		return match && err == nil
 	}
+	// whole and ready are all nodes of the cluster or the pool, and those that are ready.
+	whole := func() []*corev1.Node { return only(w.nodes(), out[0].keeps) }
+	ready := func() []*corev1.Node { return only(whole(), w.ready) }
 	selected := stage{checkNodeSelected, matches, func(nodes []*corev1.Node) *finding {
 		// Those that are not ready have been sorted out before. If the pod asks for one of them, its selector is not what is wrong.
-		down := func(node *corev1.Node) bool {
-			return !w.ready(node) && matches(node) && (len(out) == 0 || out[0].keeps(node))
-		}
-		if unready := only(w.nodes(), down); len(unready) > 0 {
+		down := func(node *corev1.Node) bool { return !w.ready(node) && matches(node) }
+		if unready := only(whole(), down); len(unready) > 0 {
 			return w.selectedUnready(unready)
 		}
-		return w.unselected(nodes)
+		return w.unselected(nodes, whole())
 	}}
-	cordon := stage{checkNodeSchedulable, w.open, w.allCordoned}
-	return append(slices.Insert(out, len(out), selected, cordon),
-		stage{checkTaintsTolerated, tolerates, w.allTainted},
+	return append(slices.Clip(out), selected,
+		stage{checkNodeSchedulable, w.open, func(nodes []*corev1.Node) *finding { return w.allCordoned(nodes, ready()) }},
+		stage{checkTaintsTolerated, tolerates, func(nodes []*corev1.Node) *finding { return w.allTainted(nodes, whole()) }},
 		stage{checkNodeLargeEnough, func(node *corev1.Node) bool { return fits(size, node.Status.Allocatable) == "" }, func(nodes []*corev1.Node) *finding {
 			return w.tooLarge(size, nodes)
 		}},
@@ -162,10 +163,11 @@ func (w *podWalk) untolerated(node *corev1.Node) *corev1.Taint {
 	return nil
 }
 
-func (w *podWalk) unselected(nodes []*corev1.Node) *finding {
+func (w *podWalk) unselected(nodes, of []*corev1.Node) *finding {
 	value := selectorOf(w.pod)
 	return &finding{
-		code: CodeNoNodeSelected, message: all(nodes, w.called(aNode), "does not match the selector of the pod", "do not match the selector of the pod") + "; the pod asks for " + value,
+		code:     CodeNoNodeSelected,
+		message:  allLeft(nodes, of, w.called(aNode), "does not match the selector of the pod", "do not match the selector of the pod") + "; the pod asks for " + value,
 		evidence: w.quote(w.fact("spec.nodeSelector", value), fact(kindNode, nodes[0], "metadata.labels", labelsOf(nodes[0]))),
 	}
 }
@@ -181,9 +183,9 @@ func (w *podWalk) selectedUnready(nodes []*corev1.Node) *finding {
 	return found
 }
 
-func (w *podWalk) allCordoned(nodes []*corev1.Node) *finding {
+func (w *podWalk) allCordoned(nodes, of []*corev1.Node) *finding {
 	found := &finding{
-		code: CodeNodesCordoned, message: all(nodes, w.called("ready node"), "is cordoned", "are cordoned"), names: onNode(nodes[0].Name),
+		code: CodeNodesCordoned, message: allLeft(nodes, of, w.called(aReadyNode), "is cordoned", "are cordoned"), names: onNode(nodes[0].Name),
 		evidence: w.quote(fact(kindNode, nodes[0], "spec.unschedulable", "true")),
 	}
 	if w.pool != "" {
@@ -192,10 +194,10 @@ func (w *podWalk) allCordoned(nodes []*corev1.Node) *finding {
 	return found
 }
 
-func (w *podWalk) allTainted(nodes []*corev1.Node) *finding {
+func (w *podWalk) allTainted(nodes, of []*corev1.Node) *finding {
 	taint := w.untolerated(nodes[0])
 	message := fmt.Sprintf("%s; node %s has the taint %s",
-		all(nodes, w.called(aNode), "has a taint that the pod does not tolerate", "have taints that the pod does not tolerate"), nodes[0].Name, taint.ToString())
+		allLeft(nodes, of, w.called(aNode), "has a taint that the pod does not tolerate", "have taints that the pod does not tolerate"), nodes[0].Name, taint.ToString())
 	return &finding{
 		code: CodeNodesTainted, message: message, names: onNode(nodes[0].Name),
 		evidence: w.quote(fact(kindNode, nodes[0], "spec.taints", taint.ToString())),
@@ -228,7 +230,7 @@ func (w *podWalk) noRoom(size corev1.ResourceList, nodes []*corev1.Node) *findin
 	}
 }
 
-// called is how a sentence refers to the nodes that are left.
+// called is how a sentence refers to nodes.
 func (w *podWalk) called(what string) string {
 	if w.pool == "" {
 		return what
@@ -282,6 +284,14 @@ func closest(size corev1.ResourceList, nodes []*corev1.Node, have func(*corev1.N
 	})
 }
 
+// allLeft states something about all of these nodes, and that they are not all of their sort if earlier checks have sorted out others.
+func allLeft(nodes, of []*corev1.Node, called, singular, plural string) string {
+	if len(nodes) < len(of) {
+		singular, plural = "that is left "+singular, "that are left "+plural
+	}
+	return all(nodes, called, singular, plural)
+}
+
 // all states something about all of these nodes, and names some of them.
 func all(nodes []*corev1.Node, called, singular, plural string) string {
 	names := make([]string, 0, len(nodes))
@@ -318,28 +328,4 @@ func labelsOf(node *corev1.Node) string {
 		pairs = append(pairs, key+"="+node.Labels[key])
 	}
 	return strings.Join(pairs, ", ")
-}
-
-// selectorOf returns by what a pod selects nodes, as a text.
-func selectorOf(pod *corev1.Pod) string {
-	var parts []string
-	for _, key := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {
-		parts = append(parts, key+"="+pod.Spec.NodeSelector[key])
-	}
-	if affinity := pod.Spec.Affinity; affinity != nil && affinity.NodeAffinity != nil && affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		var terms []string
-		for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-			terms = append(terms, termOf(term))
-		}
-		parts = append(parts, "("+strings.Join(terms, " or ")+")")
-	}
-	return strings.Join(parts, ", ")
-}
-
-func termOf(term corev1.NodeSelectorTerm) string {
-	var parts []string
-	for _, r := range slices.Concat(term.MatchExpressions, term.MatchFields) {
-		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Key, r.Operator, strings.Join(r.Values, ","))))
-	}
-	return strings.Join(parts, " and ")
 }

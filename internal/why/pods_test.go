@@ -134,6 +134,10 @@ func TestPodsMissing(t *testing.T) {
 			pods: pods(created), pool: selective(), nodes: []*build.NodeBuilder{node("a").Cordoned()},
 			want: "PoolCordoned: the only ready node of pool gpu is cordoned: a",
 		},
+		"a node is cordoned, and another one lacks labels of the pool": {
+			pods: pods(), pool: pool(), nodes: []*build.NodeBuilder{node("a").Cordoned(), unjoined("b")},
+			want: "PoolCordoned: the only ready node of pool gpu that carries its labels is cordoned: a",
+		},
 		"the namespace is not known": {
 			pods: pods(func(p *why.Pods) { p.Namespace = nil }), pool: selective(), nodes: []*build.NodeBuilder{node("a")},
 		},

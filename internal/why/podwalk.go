@@ -6,6 +6,9 @@ package why
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -88,4 +91,28 @@ func waitingCodes() map[string]Code {
 		"PostStartHookError": CodeContainerConfig, // it was ended because of what its pod asks for, and its own log says nothing of that
 		"CrashLoopBackOff":   CodeCrashLoop,
 	}
+}
+
+// selectorOf returns by what a pod selects nodes, as a text.
+func selectorOf(pod *corev1.Pod) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {
+		parts = append(parts, key+"="+pod.Spec.NodeSelector[key])
+	}
+	if affinity := pod.Spec.Affinity; affinity != nil && affinity.NodeAffinity != nil && affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		var terms []string
+		for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			terms = append(terms, termOf(term))
+		}
+		parts = append(parts, "("+strings.Join(terms, " or ")+")")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func termOf(term corev1.NodeSelectorTerm) string {
+	var parts []string
+	for _, r := range slices.Concat(term.MatchExpressions, term.MatchFields) {
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Key, r.Operator, strings.Join(r.Values, ","))))
+	}
+	return strings.Join(parts, " and ")
 }
