@@ -13,7 +13,7 @@ import (
 func table() map[string]map[Code]row {
 	return map[string]map[Code]row{
 		"": sharedCodes(), kindPod: podCodes(), kindNode: nodeCodes(), kindPool: poolCodes(), kindPodSet: podSetCodes(), kindTool: toolCodes(),
-		kindMachine: machineCodes(), kindCluster: clusterCodes(), kindKubeconfig: kubeconfigCodes(), kindDeployment: deploymentCodes(),
+		kindMachine: machineCodes(), kindCluster: clusterCodes(), kindKubeconfig: kubeconfigCodes(), kindDeployment: union(foreignCodes(), deploymentCodes()),
 		kindReplicaSet: replicaSetCodes(), kindStatefulSet: statefulSetCodes(), kindDaemonSet: daemonSetCodes(), kindJob: jobCodes(), kindCronJob: cronJobCodes(),
 	}
 }

@@ -3,14 +3,26 @@
 
 package why
 
-import appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+import (
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/status"
+)
 
-// podsCodes returns what all owners of pods can have. Their events quote the API server.
-func podsCodes() map[Code]row {
+// foreignCodes returns what kinds have in place of what all kinds share because Kubernetes itself works on them, and not Windlass.
+func foreignCodes() map[Code]row {
 	return map[Code]row{
+		status.ReasonNotObserved: waits("If it stays, look whether kube-controller-manager is running.", "kubectl -n kube-system get pods,leases"),
+		CodeDeleting: waits("The object goes when its finalizers are done. If it stays, read the log of the program that has set them.",
+			"kubectl get {kind} {name}{in} -o jsonpath='{.metadata.finalizers}'"),
+	}
+}
+
+// podsCodes returns what owners of pods can have besides Deployments. Their events quote the API server.
+func podsCodes() map[Code]row {
+	return union(foreignCodes(), map[Code]row{
 		CodePodsMissing:     waits("If it stays, read the events: they quote what the API server has refused.", describeCommand),
 		CodePodsUnavailable: waits("If it stays, look at the pods.", "kubectl get pods{in}"),
-	}
+	})
 }
 
 // replicaSetCodes returns the codes of ReplicaSets.
@@ -57,9 +69,9 @@ func jobCodes() map[Code]row {
 
 // cronJobCodes returns the codes of CronJobs.
 func cronJobCodes() map[Code]row {
-	return map[Code]row{
+	return union(foreignCodes(), map[Code]row{
 		CodeCronJobSuspended: asks("Resume it.", `kubectl patch cronjob {name}{in} --type merge -p '{"spec":{"suspend":false}}'`),
 		CodeLastJobFailed:    asks("Correct the cause, or wait for the next time of the schedule.", describeCommand),
 		CodeLastJobWaits:     waits("If it stays, look at the Job.", describeCommand),
-	}
+	})
 }

@@ -41,7 +41,7 @@ func TestOwnersOfPods(t *testing.T) {
 		want, next string
 	}{
 		"a ReplicaSet is available":  {got: set(func(*appsv1.ReplicaSet) {}), want: "All pods of ReplicaSet web are available."},
-		"nobody looked at it":        {got: set(func(s *appsv1.ReplicaSet) { s.Generation = 2 }), want: "NotObserved: The ReplicaSet controller has not looked at generation 2 yet.", next: "kubectl -n windlass-system get pods"},
+		"nobody looked at it":        {got: set(func(s *appsv1.ReplicaSet) { s.Generation = 2 }), want: "NotObserved: The ReplicaSet controller has not looked at generation 2 yet.", next: "kubectl -n kube-system get pods,leases"},
 		"a ReplicaSet without pods":  {got: set(func(s *appsv1.ReplicaSet) { s.Status.Replicas = 1 }), want: "PodsMissing: 2 of 3 pods have not been created.", next: "kubectl describe replicaset web -n shop"},
 		"its pods are not available": {got: set(func(s *appsv1.ReplicaSet) { s.Status.AvailableReplicas = 1 }), want: "PodsUnavailable: 2 of 3 pods are not available.", next: "kubectl get pods -n shop"},
 		"a quota refuses its pods": {
@@ -80,7 +80,7 @@ func TestOwnersOfPods(t *testing.T) {
 		"a DaemonSet updates on deletion": {got: daemon(func(d *appsv1.DaemonSet) { d.Status.UpdatedNumberScheduled, d.Spec.UpdateStrategy.Type = 2, "OnDelete" }), want: "WaitsForDeletion: 1 pods keep the old template until they are deleted.", next: "kubectl get pods -n shop"},
 		"a DaemonSet that is being removed": {
 			got:  daemon(func(d *appsv1.DaemonSet) { d.DeletionTimestamp = &metav1.Time{} }),
-			want: "Deleting: DaemonSet agent is being deleted and waits for its finalizers.", next: "kubectl -n windlass-system logs -l app.kubernetes.io/component=manager --prefix --tail=200",
+			want: "Deleting: DaemonSet agent is being deleted and waits for its finalizers.", next: "kubectl get daemonset agent -n shop -o jsonpath='{.metadata.finalizers}'",
 		},
 	}
 	for sentence, tt := range tests {
@@ -88,6 +88,32 @@ func TestOwnersOfPods(t *testing.T) {
 			t.Parallel()
 			checkTold(t, tt.got, tt.want, tt.next)
 		})
+	}
+}
+
+// TestNextStepLooksForAnotherProgram is about what Kubernetes works on: its controllers are not in Windlass, and neither are its finalizers.
+func TestNextStepLooksForAnotherProgram(t *testing.T) {
+	t.Parallel()
+	of := metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 2}
+	for kind, got := range map[string]*why.Explanation{
+		"Deployment": why.Deployment(&appsv1.Deployment{ObjectMeta: of}), "ReplicaSet": why.ReplicaSet(&appsv1.ReplicaSet{ObjectMeta: of}),
+		"StatefulSet": why.StatefulSet(&appsv1.StatefulSet{ObjectMeta: of}), "DaemonSet": why.DaemonSet(&appsv1.DaemonSet{ObjectMeta: of}),
+	} {
+		want := &why.Step{Text: "If it stays, look whether kube-controller-manager is running.", Command: "kubectl -n kube-system get pods,leases", Heals: true}
+		if diff := cmp.Diff(want, got.Failure().Next); diff != "" {
+			t.Errorf("a %s that nobody has looked at (-want +got):\n%s", kind, diff)
+		}
+	}
+	gone := metav1.ObjectMeta{Namespace: "shop", Name: "web", DeletionTimestamp: &metav1.Time{}}
+	done := batchv1.JobStatus{Succeeded: 1}
+	for kind, got := range map[string]*why.Explanation{
+		"deployment": why.Deployment(&appsv1.Deployment{ObjectMeta: gone, Spec: appsv1.DeploymentSpec{Replicas: new(int32)}}),
+		"job":        why.Job(&batchv1.Job{ObjectMeta: gone, Status: done}),
+		"cronjob":    why.CronJob(&batchv1.CronJob{ObjectMeta: gone}, nil, ""),
+	} {
+		if failure, want := got.Failure(), "kubectl get "+kind+" web -n shop -o jsonpath='{.metadata.finalizers}'"; failure == nil || failure.Next.Command != want {
+			t.Errorf("the next step of a %s that is being deleted is not %q: %+v", kind, want, failure)
+		}
 	}
 }
 

@@ -63,6 +63,8 @@ export const steps = {
   },
   Deployment: {
     AdmissionRefused: "Correct the pod template as the message says.",
+    Deleting: "The object goes when its finalizers are done. If it stays, read the log of the program that has set them.",
+    NotObserved: "If it stays, look whether kube-controller-manager is running.",
     RollingOut: "If it stays, look at the pods.",
   },
   Kubeconfig: {
