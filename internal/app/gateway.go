@@ -4,6 +4,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -52,7 +53,7 @@ func addGateway(
 		Config: restConfig, Listener: listener, CertFile: conf.Gateway.CertFile, KeyFile: conf.Gateway.KeyFile,
 		Plaintext:  conf.Gateway.ServesPlaintext(),
 		Session:    conf.Gateway.Session || conf.Gateway.SessionFile != "",
-		Namespaces: given.namespaces, ClusterName: conf.Gateway.ClusterName,
+		Namespaces: given.namespaces, ClusterName: conf.Gateway.ClusterName, SystemNamespace: cmp.Or(conf.OwnNamespace, config.DefaultNamespace),
 		SessionLifetime: conf.Gateway.SessionLifetime, SessionIdle: conf.Gateway.SessionIdleTimeout,
 		Provider:          provider(&conf.Gateway),
 		Prometheus:        history(&conf.Gateway),

@@ -95,7 +95,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	config := rest.AnonymousClientConfig(r.Config)
 	config.BearerToken = r.token(t, "windlass-system", "windlass-gateway")
 	config.QPS = -1
-	options := Options{Config: config, Plaintext: true}
+	options := Options{Config: config, Plaintext: true, SystemNamespace: "ops"}
 	for _, c := range change {
 		c(&options)
 	}

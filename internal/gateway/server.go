@@ -69,6 +69,8 @@ type Options struct {
 	Root http.Handler
 	// ClusterName is what pages call the cluster. Default: empty, for no name.
 	ClusterName string
+	// SystemNamespace is the one that Windlass runs in, which explanations name. Default: that of the manifests.
+	SystemNamespace string
 	// Namespaces are those of a kubeconfig, which are asked about where namespaces cannot be listed. Default: none.
 	Namespaces []string
 	// Version is the version in the description of the API.
@@ -158,7 +160,7 @@ func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 		Limits:  access.NewLimiter(o.RequestsPerSecond, int(5*o.RequestsPerSecond)+1, o.Now),
 		Streams: access.NewStreams(o.StreamsPerCaller), Local: access.IsLoopback(o.Listener.Addr().String()),
 		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Silence: o.Silence, Usage: g.usage, History: history, Hosts: o.Hosts,
-		Root: o.Root, Version: o.Version, ClusterName: o.ClusterName, Now: o.Now, Log: o.Log,
+		Root: o.Root, Version: o.Version, ClusterName: o.ClusterName, SystemNamespace: o.SystemNamespace, Now: o.Now, Log: o.Log,
 	})
 }
 

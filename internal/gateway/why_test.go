@@ -152,6 +152,10 @@ func TestWhy(t *testing.T) {
 	if got := deployment.Cause(); got == nil || got.Code != why.CodeClaimMissing {
 		t.Errorf("the Deployment waits for its first pod, which lacks a claim: %+v", got)
 	}
+	pool := r.why(t, admin, "/v1/nodepools/"+s.ns+"/why")
+	if got := pool.Failure().Next.Command; got != "kubectl -n ops get pods" {
+		t.Errorf("who waits for Windlass, which runs in ops, is told %q", got)
+	}
 	origins := r.why(t, admin, "/v1/nodes/"+s.ns+"/why?key="+nodesv1.MemberLabel(s.ns)).Origins
 	if len(origins) != 1 || origins[0].By != why.ByPool || origins[0].Pool != s.ns {
 		t.Errorf("the member label is of %+v", origins)

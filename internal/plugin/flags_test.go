@@ -82,7 +82,7 @@ func TestWarningsAsErrors(t *testing.T) {
 func TestAnEmptyFlagCountsAsOneThatWasLeftOut(t *testing.T) {
 	t.Parallel()
 	arguments := map[string]string{
-		"approve": "cluster/a --yes", "kubeconfig": "a --merge", "logs": "cluster/a", "pause": "vm/a", "preview": "", "report": "", "resize": "vm/a --cpu 4", "why": "node/a",
+		"approve": "cluster/a --yes", "kubeconfig": "a --merge", "logs": "cluster/a", "pause": "vm/a", "preview": "", "report": "", "resize": "vm/a --cpu 4", "status": "", "why": "node/a",
 	}
 	nowhere := kubeconfigFor(t, &rest.Config{Host: "https://127.0.0.1:1"}, "")
 	for _, command := range (&plugin{}).newRoot().Commands() {

@@ -22,6 +22,11 @@ import (
 // defaultHome is the namespace that Windlass runs in, unless it was installed elsewhere.
 const defaultHome = "windlass-system"
 
+// addHome adds the flag for the namespace that Windlass runs in.
+func addHome(command *cobra.Command, into *string) {
+	command.Flags().StringVar(into, "windlass-namespace", defaultHome, "`name` of the namespace that Windlass runs in")
+}
+
 // logsAsked is what a call of the command asks.
 type logsAsked struct {
 	home, run string
@@ -43,7 +48,7 @@ func (p *plugin) newLogsCommand() *cobra.Command {
 		Args: takes(1, 2),
 	}
 	flags := command.Flags()
-	flags.StringVar(&asked.home, "windlass-namespace", defaultHome, "`name` of the namespace that Windlass runs in")
+	addHome(command, &asked.home)
 	flags.StringVar(&asked.run, "run", "", "the `id` of a run, one of those that are kept. The default is the last one")
 	flags.IntVar(&asked.tail, "tail", -1, "only so many last `lines`")
 	flags.BoolVarP(&asked.follow, "follow", "f", false, "if a run is under way, print its lines as they come, until it ends")

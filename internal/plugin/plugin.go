@@ -41,6 +41,8 @@ type plugin struct {
 	Options
 
 	access access
+	// home is the namespace that Windlass runs in, for the commands of next steps.
+	home string
 	// began is true once the flags and arguments are known to be right.
 	began bool
 }

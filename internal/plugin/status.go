@@ -33,6 +33,7 @@ func (p *plugin) newStatusCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return p.status(cmd.Context(), args, among, asked) },
 	}
 	asked.output = addOutput(command)
+	addHome(command, &p.home)
 	command.Flags().BoolVarP(&asked.watch, "watch", "w", false, "redraw when something changes; in a pipe, print what changes")
 	command.Flags().BoolVarP(&asked.everywhere, "all-namespaces", "A", false, "look into all namespaces, which is the default without -n")
 	command.Flags().BoolVar(&asked.exitCode, "exit-code", false, "exit with 3 if something is not ready, and with 1 if you may list none of it")

@@ -44,7 +44,9 @@ func (p *plugin) drawTree(out io.Writer, root *branch, object client.Object) {
 	if root.how == moodGood {
 		return
 	}
-	if failure := explained(object).Failure(); failure != nil {
+	explanation := explained(object)
+	explanation.RunsIn(p.home)
+	if failure := explanation.Failure(); failure != nil {
 		p.writeStep(out, failure.Next, p.style())
 	} else if _, ours := object.(status.Object); !ours {
 		command := "kubectl windlass why " + root.ref()

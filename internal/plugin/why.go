@@ -34,6 +34,7 @@ func (p *plugin) newWhyCommand() *cobra.Command {
 		Args: takes(1, 2),
 	}
 	asked.output = addOutput(command)
+	addHome(command, &p.home)
 	flags := command.Flags()
 	flags.BoolVarP(&asked.verbose, "verbose", "v", false, "show the fields that prove the cause")
 	flags.StringVar(&asked.pool, "pool", "", "of a node: why it is a member of the pool of this `name`, or not")
@@ -80,6 +81,7 @@ func (p *plugin) why(ctx context.Context, args []string, among []*kind, asked *w
 	if err != nil {
 		return err
 	}
+	explanation.RunsIn(p.home)
 	switch {
 	case asked.output.structured():
 		return p.printValue(*asked.output, explanation)

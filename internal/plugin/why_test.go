@@ -59,7 +59,10 @@ func TestWhyOfANodeAndAPool(t *testing.T) {
 		t.Errorf("a pool that does not exist: %+v", got)
 	}
 	has(t, s.run(t, "why", "np/"+name, "-o", "name").out, "nodepool."+nodesv1.GroupName+"/"+name)
-	has(t, s.run(t, "why", "np/"+name).out, "Windlass has not reported")
+	has(t, s.run(t, "why", "np/"+name).out, "Windlass has not reported", "kubectl -n windlass-system get pods")
+	for _, command := range []string{"why", "status"} {
+		has(t, s.run(t, command, "np/"+name, "--windlass-namespace", "ops").out, "\n  kubectl -n ops get pods\n")
+	}
 }
 
 func TestWhyWithFewRights(t *testing.T) {

@@ -24,7 +24,7 @@ const pauseEnds = "The pause ends by itself. To end it now, remove the annotatio
 func sharedCodes() map[Code]row {
 	return map[Code]row{
 		CodeDeleting:             waits("The object goes when its finalizers are done. If it stays, read the log of the program that has set them.", managerLog),
-		status.ReasonNotObserved: waits("If it stays, look whether Windlass is running.", "kubectl -n windlass-system get pods"),
+		status.ReasonNotObserved: waits("If it stays, look whether Windlass is running.", inSystem+"get pods"),
 		status.ReasonPaused:      asks("Remove the annotation to continue.", "kubectl annotate {kind} {name}{in} windlass.io/paused-"),
 		status.ReasonTerminating: waits("If it stays, read the log of Windlass.", managerLog),
 		status.ReasonError:       waits("Windlass tries again. If it stays, correct what the message says, or read the log.", managerLog),

@@ -254,6 +254,27 @@ func TestDeployment(t *testing.T) {
 	}
 }
 
+// TestCommandsNameTheWrongNamespace: Windlass can be installed in another namespace than that of the manifests.
+func TestCommandsNameTheWrongNamespace(t *testing.T) {
+	t.Parallel()
+	of := func() *why.Explanation {
+		tool := &appsv1alpha1.PodBuggerTool{ObjectMeta: metav1.ObjectMeta{Namespace: "windlass-system", Name: "gdb", Generation: 2}}
+		return why.PodBuggerTool(tool)
+	}
+	for system, want := range map[string]string{
+		"ops": "kubectl -n ops get pods", "windlass-system": "kubectl -n windlass-system get pods", "": "kubectl -n windlass-system get pods",
+	} {
+		got := of()
+		got.Because = of()
+		got.RunsIn(system)
+		for _, each := range []*why.Explanation{got, got.Because} {
+			if diff := cmp.Diff(want, each.Failure().Next.Command); diff != "" {
+				t.Errorf("in %q (-want +got):\n%s", system, diff)
+			}
+		}
+	}
+}
+
 // What heals by itself as long as Windlass tries again does not once it has given up.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ package why
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -91,6 +92,25 @@ type Step struct {
 	Heals bool `json:"heals" doc:"Whether it heals by itself: the step is then for those who wait too long"`
 	// At is when Windlass tries again, if that is known.
 	At *metav1.Time `json:"at,omitempty" doc:"When Windlass tries again, if that is known"`
+}
+
+// RunsIn puts the namespace that Windlass runs in into the commands of the explanation and of those of what it waits for; nothing, if it is not known.
+func (e *Explanation) RunsIn(system string) {
+	for i := range e.Checks {
+		if next := e.Checks[i].Next; next != nil {
+			next.RunsIn(system)
+		}
+	}
+	if e.Because != nil {
+		e.Because.RunsIn(system)
+	}
+}
+
+// RunsIn puts the namespace that Windlass runs in into the command.
+func (s *Step) RunsIn(system string) {
+	if rest, about := strings.CutPrefix(s.Command, inSystem); about && system != "" {
+		s.Command = "kubectl -n " + quoted(system) + " " + rest
+	}
 }
 
 // Failure returns the failed check, nil if none has failed.

@@ -46,8 +46,11 @@ func asks(next, command string) row { return row{next: next, command: command} }
 // describeCommand shows an object with its events.
 const describeCommand = "kubectl describe {kind} {name}{in}"
 
+// inSystem begins commands about what is in the namespace of Windlass: the one of the manifests, until Explanation.RunsIn puts another one there.
+const inSystem = "kubectl -n windlass-system "
+
 // managerLog shows the logs of all instances of Windlass: that of a Deployment is the log of any one of them.
-const managerLog = "kubectl -n windlass-system logs -l app.kubernetes.io/component=manager --prefix --tail=200"
+const managerLog = inSystem + "logs -l app.kubernetes.io/component=manager --prefix --tail=200"
 
 // union returns the rows of both tables.
 func union(shared, own map[Code]row) map[Code]row {

@@ -53,6 +53,8 @@ type Options struct {
 	Version string
 	// ClusterName is what pages call the cluster; empty for no name.
 	ClusterName string
+	// SystemNamespace is the one that Windlass runs in, which explanations name. Default: that of the manifests.
+	SystemNamespace string
 	// Now is the clock.
 	Now func() time.Time
 	// Log gets one line for each write and one for each failure.

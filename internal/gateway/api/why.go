@@ -90,7 +90,7 @@ func registerExplanation[T any](a *API, k *feed.Kind, explain explainer[T]) {
 		if err != nil {
 			return nil, err
 		}
-		return &whyOutput{Body: *out}, nil
+		return a.explained(out), nil
 	})
 }
 
@@ -108,7 +108,13 @@ func (a *API) explainNode(ctx context.Context, nodes *feed.Kind, in *whyNodeInpu
 	if err != nil {
 		return nil, err
 	}
-	return &whyOutput{Body: *out}, nil
+	return a.explained(out), nil
+}
+
+// explained answers with an explanation, whose commands are about this installation.
+func (a *API) explained(out *why.Explanation) *whyOutput {
+	out.RunsIn(a.SystemNamespace)
+	return &whyOutput{Body: *out}
 }
 
 // explainPod explains a pod with what is around it.
