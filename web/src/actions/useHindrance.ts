@@ -7,7 +7,7 @@ import type { Target } from "./commands";
 /** Why the caller cannot do something with an object now, in words, by the right that it takes; undefined if they can. */
 export function useRefused({ kind, namespace }: Pick<Target, "kind" | "namespace">): (right: string) => string | undefined {
   const say = useSay();
-  const cut = useCut();
+  const cut = useCut(kind.plural);
   const rights = useRights(namespace);
   return (right) => cut ?? (may(rights, kind.plural, namespace, right) ? undefined : say("action.refused", { verb: right, kind: say(`kind.${kind.plural}`) }));
 }
@@ -15,7 +15,7 @@ export function useRefused({ kind, namespace }: Pick<Target, "kind" | "namespace
 /** The same for one right. */
 export function useHindrance(plural: Plural, namespace: string | undefined, right: string): string | undefined {
   const say = useSay();
-  const cut = useCut();
+  const cut = useCut(plural);
   const rights = useRights(namespace);
   if (cut) return cut;
   return may(rights, plural, namespace, right) ? undefined : say("action.refused", { verb: right, kind: say(`kind.${plural}`) });

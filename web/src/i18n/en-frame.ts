@@ -38,6 +38,7 @@ export const frame = {
   "live.cut": "Cut off, {age}",
   "live.last": "Last heard from the server: {time}",
   "banner.stale": "The API server of the cluster does not answer. What you see may be old; it is asked again by itself.",
+  "banner.behind": "What you see of these kinds may be old: {kinds}. The server hears nothing of them; it tries again by itself.",
   "banner.cut": "No connection to the API since {time}.",
   "banner.cutSub": "What you see is from then. Ages stand still, and nothing can be changed until it is back.",
   "banner.retry": "Try now",

@@ -137,6 +137,7 @@ export const object = {
   "page.notFound": "There is no such page.",
   "page.home": "Go to the overview",
   "action.gone": "This is how it was: nothing of it can be changed any more.",
+  "action.behind": "The server hears nothing of {kind} at present: what you see of them may be old.",
   "action.stale": "The API server does not answer: what you see may be old.",
   "palette.do": "Do",
   "palette.filters": "Filter",

@@ -39,6 +39,7 @@ export const frame: Record<keyof typeof english, string> = {
   "live.cut": "已断开 {age}",
   "live.last": "最近一次收到服务器消息：{time}",
   "banner.stale": "集群的 API server 没有响应。你看到的可能是旧内容；会自动再次询问。",
+  "banner.behind": "以下内容可能是旧的：{kinds}。服务器收不到它们的变化；会自动重试。",
   "banner.cut": "{time} 起与 API 断开连接。",
   "signedin.session": "本机会话",
   "signedin.until": "到 {time} 为止",

@@ -138,6 +138,7 @@ export const object: Record<keyof typeof english, string> = {
   "page.notFound": "没有这个页面。",
   "page.home": "前往总览",
   "action.gone": "这是它之前的样子：已无法更改。",
+  "action.behind": "服务器目前收不到{kind}的变化：你看到的可能是旧内容。",
   "action.stale": "API server 没有响应：你看到的可能是旧内容。",
   "palette.do": "操作",
   "palette.filters": "过滤",

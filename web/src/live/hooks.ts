@@ -45,6 +45,11 @@ export function useLink(): LinkState {
   return useSyncExternalStore(useCallback((call: () => void) => store.subscribe("link", call), []), () => store.link);
 }
 
+/** The kinds that may be old while others are not. */
+export function useBehind(): readonly Plural[] {
+  return useSyncExternalStore(useCallback((call: () => void) => store.subscribe("link", call), []), () => store.behind);
+}
+
 /** Whether the first snapshot is there. It comes with the link. */
 export function useFilled(): boolean {
   return useSyncExternalStore(

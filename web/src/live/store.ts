@@ -1,5 +1,6 @@
 import type { KubeObject, Objects, Plural, Schemas } from "../api/types";
-import { type Shelves, shelves } from "./shelves";
+import { allow, type Denials, deny, isDenied } from "./denied";
+import { type Late, type Shelves, shelves } from "./shelves";
 
 export type LinkState = "connecting" | "live" | "catching-up" | "cut" | "expired" | "stale";
 export type Counts = Schemas["KindCounts"];
@@ -14,13 +15,8 @@ export interface State {
   objects: { [K in Plural]?: readonly Objects[K][] };
   counts: readonly Counts[];
   hidden: readonly Schemas["KindName"][];
-  denied: ReadonlyMap<string, Denied>;
-}
-
-/** Where the caller may not see a kind: in these namespaces, or in all but these. */
-interface Denied {
-  all: boolean;
-  names: ReadonlySet<string>;
+  denied: Denials;
+  late: Late | undefined;
 }
 
 export function keyOf(of: { namespace?: string | undefined; name?: string | undefined }): string {
@@ -50,13 +46,15 @@ export class LiveStore {
   lost = 0;
   /** Tries to connect at once, where the stream is cut. */
   retry: () => void = () => undefined;
-  /** Since when the server says that what it tells may be old; undefined while it does not. */
-  #behind: number | undefined;
+  /** What the server says may be old; undefined while nothing is. */
+  #late: Late | undefined;
+  /** The kinds that may be old while others are not: the API server answers, and the gateway cannot watch these. */
+  behind: readonly Plural[] = [];
   /** Whether there has been a whole snapshot. */
   filled = false;
   counts: readonly Counts[] = [];
   hidden: readonly Schemas["KindName"][] = [];
-  denied: ReadonlyMap<string, Denied> = new Map();
+  denied: Denials = new Map();
 
   list<K extends Plural>(kind: K): readonly Objects[K][] {
     const lists: { [P in K]?: readonly Objects[P][] | undefined } = this.#lists;
@@ -98,7 +96,7 @@ export class LiveStore {
   put<K extends Plural>(kind: K, objects: readonly Objects[K][]): void {
     for (const object of objects) {
       const metadata: KubeObject["metadata"] = object.metadata ?? {};
-      if (this.denied.has(kind)) this.#allow(kind, metadata.namespace);
+      if (this.denied.has(kind)) this.denied = allow(this.denied, kind, metadata.namespace);
       this.#incoming?.[kind].set(keyOf(metadata), object);
       if (!this.#incoming || !this.filled) this.#shelves[kind].set(keyOf(metadata), object);
     }
@@ -126,42 +124,26 @@ export class LiveStore {
     this.#incoming = undefined;
     this.filled = true;
     for (const kind of followed) this.#touch(kind);
-    this.setLink(this.#behind === undefined ? "live" : "stale", this.#behind); // a snapshot is no younger than what it is made of
+    this.setLink("live");
+    this.#judge(); // a snapshot is no younger than what it is made of
   }
 
   setCounts(counts: readonly Counts[], hidden: readonly Schemas["KindName"][]): void {
     this.counts = counts;
     this.hidden = hidden;
     this.#touch("counts");
+    if (this.#late) this.#judge();
   }
 
   /** Notes what the caller may not see, or no longer: the objects of a kind in some namespaces, or all of them. */
   deny(kind: string, namespaces: readonly string[] | null): void {
-    const { all = false, names } = this.denied.get(kind) ?? {};
-    const now = namespaces === null ? { all: true, names: new Set<string>() }
-      : all ? { all, names: new Set([...(names ?? [])].filter((name) => !namespaces.includes(name))) }
-      : { all, names: new Set([...(names ?? []), ...namespaces]) };
-    this.denied = new Map(this.denied).set(kind, now);
+    this.denied = deny(this.denied, kind, namespaces);
     this.#touch("counts");
   }
 
   /** Whether an object is out of sight because the caller may not see it, and not because it is gone. */
   isDenied(kind: Plural, namespace: string | undefined): boolean {
-    const of = this.denied.get(kind);
-    return of !== undefined && of.all !== (namespace !== undefined && of.names.has(namespace));
-  }
-
-  /** What comes may be seen: in its namespace. Who may see no more than that one is still denied the others. */
-  #allow(kind: Plural, namespace: string | undefined): void {
-    const of = this.denied.get(kind);
-    if (!of || !this.isDenied(kind, namespace)) return;
-    const names = new Set(of.names);
-    if (namespace !== undefined && of.all) names.add(namespace);
-    else if (namespace !== undefined) names.delete(namespace);
-    const denied = new Map(this.denied);
-    if (namespace === undefined || names.size === 0) denied.delete(kind);
-    else denied.set(kind, { all: of.all, names });
-    this.denied = denied;
+    return isDenied(this.denied, kind, namespace);
   }
 
   /** Whether there has been a snapshot and none is under way. */
@@ -174,7 +156,7 @@ export class LiveStore {
     const objects: State["objects"] = {};
     const take = <K extends Plural>(kind: K) => { const into: { [P in K]?: readonly Objects[P][] } = objects; into[kind] = [...this.#shelves[kind].values()]; };
     followed.forEach(take);
-    return { objects, counts: this.counts, hidden: this.hidden, denied: this.denied };
+    return { objects, counts: this.counts, hidden: this.hidden, denied: this.denied, late: this.#late };
   }
 
   load(state: State): void {
@@ -182,6 +164,7 @@ export class LiveStore {
     const give = <K extends Plural>(kind: K) => { this.put(kind, state.objects[kind] ?? []); };
     followed.forEach(give);
     this.denied = state.denied;
+    this.#late = state.late;
     this.setCounts(state.counts, state.hidden);
     this.complete();
   }
@@ -200,10 +183,19 @@ export class LiveStore {
     this.heard = Date.now();
   }
 
-  /** Notes since when what the server tells may be old, or that it is not. */
-  setBehind(since?: number): void {
-    this.#behind = since;
-    if (since !== undefined) this.setLink("stale", since);
+  /** Notes since when what the server tells may be old, and of which kinds, or that it is not. */
+  setBehind(late?: Late): void {
+    this.#late = late;
+    this.#judge();
+  }
+
+  /** The API server is silent only if nothing new comes of any kind that the caller sees: of these there are counts. */
+  #judge(): void {
+    const kinds = this.#late?.kinds ?? [];
+    const some = this.counts.some(({ kind }) => followed.some((known) => known === kind) && !kinds.includes(kind));
+    this.behind = some ? followed.filter((kind) => kinds.includes(kind)) : [];
+    this.#touch("link");
+    if (this.#late && !some) this.setLink("stale", this.#late.since);
     else if (this.link === "stale") this.setLink("live");
   }
 
@@ -218,7 +210,8 @@ export class LiveStore {
   clear(): void {
     this.#shelves = shelves();
     this.#incoming = undefined;
-    this.#behind = undefined;
+    this.#late = undefined;
+    this.behind = [];
     this.filled = false;
     this.denied = new Map();
     this.setCounts([], []);

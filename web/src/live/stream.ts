@@ -48,7 +48,7 @@ export function receive(store: LiveStore, event: WatchEvent): void {
       store.setLink("expired");
       return;
     case "stale":
-      store.setBehind(Date.now());
+      store.setBehind({ since: Date.now(), kinds: event.behind });
       return;
     case "fresh":
       store.setBehind();

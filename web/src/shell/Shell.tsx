@@ -8,7 +8,7 @@ import { Layer } from "../components/Layer";
 import { later } from "../components/later";
 import { Toasts } from "../components/toasts";
 import { useLanguage } from "../i18n";
-import { useLink } from "../live/hooks";
+import { useBehind, useLink } from "../live/hooks";
 import { store } from "../live/store";
 import { clock } from "../status/age";
 import { Shape } from "../status/shapes";
@@ -26,9 +26,12 @@ const Palette = later(async () => (await import("./Palette")).Palette);
 function CutOff() {
   const { say, language } = useLanguage();
   const link = useLink();
-  const text = link === "stale" ? say("banner.stale") : link === "cut" ? say("banner.cut", { time: clock(new Date(store.lost).toISOString(), language, Date.now()) }) : "";
+  const behind = useBehind();
+  const old = link === "stale" ? say("banner.stale")
+    : behind.length > 0 && link !== "expired" ? say("banner.behind", { kinds: behind.map((kind) => say(`kind.${kind}`)).join(", ") }) : "";
+  const text = link === "cut" ? say("banner.cut", { time: clock(new Date(store.lost).toISOString(), language, Date.now()) }) : old;
   useEffect(() => { if (text !== "") announce(text); }, [text]);
-  if (link === "stale") return <div className="banner warn"><Shape name="attention" />{text}</div>;
+  if (link !== "cut" && text !== "") return <div className="banner warn"><Shape name="attention" />{text}</div>;
   if (link !== "cut") return null;
   return (
     <div className="banner bad"><Shape name="stalled" /><span className="grow"><strong>{text}</strong> {say("banner.cutSub")}</span><button type="button" className="btn" onClick={() => store.retry()}>{say("banner.retry")}</button></div>

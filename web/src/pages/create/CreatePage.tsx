@@ -34,7 +34,7 @@ export function CreatePage() {
 function Creating({ form, namespace, of }: { form: Form; namespace: string; of: string | undefined }) {
   const say = useSay();
   const navigate = useNavigate();
-  const cut = useCut();
+  const cut = useCut(form.list);
   const [shown, setShown] = useState<"form" | "yaml">("form");
   const make = useCreating(form, namespace, of);
   const rights = useRights(form.namespaced ? make.namespace || namespace : undefined);

@@ -49,7 +49,7 @@ export function EditPage({ kind, namespace, name, left }: { kind: Kind; namespac
 function Editor({ kind, first, left }: { kind: Kind; first: Whole; left: Left }) {
   const { say, language } = useLanguage();
   const navigate = useNavigate();
-  const cut = useCut();
+  const cut = useCut(kind.plural);
   const { namespace, name = "" } = first.metadata;
   const edit = useEditing(kind, first);
   const rights = useRights(namespace);

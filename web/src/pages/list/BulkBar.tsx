@@ -20,7 +20,7 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
   kind: Kind; objects: readonly KubeObject[]; more: number | undefined; onAll: () => void; onClear: () => void;
 }) {
   const say = useSay();
-  const cut = useCut();
+  const cut = useCut(kind.plural);
   const namespaces = useMemo(() => new Set(objects.map((object) => object.metadata.namespace)), [objects]);
   const rights = useRights(namespaces.size === 1 ? [...namespaces][0] : undefined);
   const offered = useMemo(() => {

@@ -14,7 +14,7 @@ import { Stepper } from "../parts/Stepper";
 /** The stepper: changes are local until Enter or Apply; Esc returns. What is typed stays when the object changes meanwhile. */
 export function Size({ plural, object, size, available, updated, room }: { plural: "podsets" | "deployments"; object: KubeObject; size: number; available: number; updated: number; room?: { pool: string; pods: number } | undefined }) {
   const say = useSay();
-  const cut = useCut();
+  const cut = useCut(plural);
   const [wanted, setWanted] = useState<number>();
   const value = wanted ?? size;
   const kind = kindOf(plural);

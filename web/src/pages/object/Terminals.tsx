@@ -21,7 +21,7 @@ export function Terminals({ kind, object }: { kind: Kind; object: KubeObject }) 
 /** Why the caller cannot open one now, if so. */
 function useHindrance(plural: "pods" | "virtualmachines", namespace: string, right: string): string | undefined {
   const say = useSay();
-  const cut = useCut();
+  const cut = useCut(plural);
   const rights = useRights(namespace);
   if (cut) return cut;
   return may(rights, plural, namespace, right) ? undefined : say("terminal.forbidden", { right: right === "exec" ? "pods/exec" : "virtualmachines/console" });

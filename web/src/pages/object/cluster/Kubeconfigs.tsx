@@ -45,7 +45,7 @@ function useDownload(): { get: (name: string, uid: string) => Promise<void>; bus
 /** The button of one Kubeconfig, and the refusal of the server if there is one. */
 export function Download({ of }: { of: Kubeconfig }) {
   const say = useSay();
-  const cut = useCut();
+  const cut = useCut("kubeconfigs");
   const { get, busy, failed } = useDownload();
   const { name = "", uid = "" } = of.metadata;
   const disabled = cut ?? (isIssued(of) ? undefined : say("kubeconfig.notYet"));

@@ -99,7 +99,7 @@ function span(seconds: number): string {
 function Drain({ pool, draining }: { pool: Pool; draining: NonNullable<NonNullable<Pool["status"]>["draining"]>[number] }) {
   const { say, language } = useLanguage();
   const now = useNow();
-  const cut = useCut();
+  const cut = useCut("nodes");
   const rights = useRights();
   const { run, busy } = useOrder();
   const name = pool.metadata.name ?? "";
