@@ -78,3 +78,54 @@ func TestWalkThroughOnLibvirt(t *testing.T) {
 		t.Errorf("the object is there: %t, and the domains %+v, %v", !s.gone(vm), domains, err)
 	}
 }
+
+// procedureCreate is the number of the call that starts a domain.
+const procedureCreate = 196
+
+// The connection to the host broke between its record of the first start and that start, and could not undo the record. The guest counted as one that had
+// run and ended, and with Once was never started.
+func TestGuestWhoseFirstStartWasCutOffIsStarted(t *testing.T) {
+	t.Parallel()
+	daemon := libvirttest.Start(t)
+	way := libvirttest.NewProxy(t, daemon)
+	host := libvirttest.HostAt(way.Socket(), "test:///default", "pool=default-pool")
+	daemon.Dial(t, "test:///default") // which keeps the state of the mock
+	h := testkit.New(t, kube.AddMachineIndexes)
+	s := &stage{Harness: h, t: t, namespace: h.Namespace(t), driver: machine.DriverLibvirt, now: h.Clock.Now}
+	s.installation = s.namespace
+	host.Name = s.name("libvirt")
+	s.list, s.open = []machine.Host{host}, libvirt.Open
+	s.restart()
+	vm := s.create(cpu("1"), runs(cloudnativev1alpha1.RunOnce), func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Spec.Boot = &cloudnativev1alpha1.Boot{Kernel: "/var/lib/libvirt/boot/vmlinuz"}
+		vm.Spec.Resource[cloudnativev1alpha1.ResourceMemory] = resource.MustParse("64M")
+	})
+	round := func() {
+		s.Sync(t)
+		s.pass(vm)
+	}
+	held, release := way.HoldCall(procedureCreate)
+	testkit.Eventually(t, "the machine is being started", func() bool {
+		round()
+		select {
+		case <-held:
+			return true
+		default:
+			return false
+		}
+	})
+	way.Cut()
+	release()
+	testkit.Eventually(t, "the host is known to be down", func() bool { return s.r.down(host.Name) })
+	round()
+	s.want(vm, unknown, "PowerSynced=Unknown/Starting")
+	if err := way.Mend(); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the host is known to be up", func() bool { return !s.r.down(host.Name) })
+	s.settle(vm)
+	s.want(vm, cloudnativev1alpha1.PhaseFailed, "PowerSynced=False/StartFailed")
+	s.Clock.Step(firstBackoff)
+	s.settle(vm)
+	s.want(vm, active, "Ready=True/Ready")
+}

@@ -23,7 +23,7 @@ func (p *planner) ran() bool {
 // status.
 func (p *planner) owed() bool {
 	switch {
-	case p.replacing():
+	case p.replacing(), p.cut:
 		return true
 	case p.began || p.startedLater():
 		return false // It has run since, and has ended by itself.

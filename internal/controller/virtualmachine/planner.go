@@ -30,6 +30,8 @@ type planner struct {
 	stopped bool
 	// halfway says that an operation has turned the machine off since the last pass, or may have, and has not turned it on.
 	halfway bool
+	// cut says that a start has failed and the host cannot tell whether the machine has run since: it may have recorded a run that never began.
+	cut bool
 	// removed says that an operation has removed the machine since the last pass, or may have.
 	removed bool
 	// unreplaced says that an operation could not replace the machine, which is off, so that it starts as it is.
@@ -61,6 +63,9 @@ func (p *planner) settle(op operation.Progress) {
 	p.stopped = p.removed || op.Has(operation.Stop) || op.Has(operation.Replace)
 	// Until the image is there, nothing is turned off.
 	p.halfway = p.stopped && (op.Err != nil || !op.Has(operation.Start)) && op.At != operation.Prepare
+	if p.cutOff(op) {
+		p.cut, p.restarted = true, false
+	}
 	switch {
 	case op.Err == nil:
 		p.succeed(op)
@@ -82,6 +87,13 @@ func (p *planner) settle(op operation.Progress) {
 	default:
 		p.fail(reasonOf(op.At, op.Err), op.Err.Error())
 	}
+}
+
+// cutOff reports whether the operation has failed at the start of a machine that is off without an exit code. A host without such codes records a run before
+// it starts the machine, and keeps that record if the connection breaks between the two. A machine that did run, and has ended since, looks the same.
+func (p *planner) cutOff(op operation.Progress) bool {
+	found := p.seen.found
+	return op.Err != nil && op.At == operation.Start && found != nil && found.State == machine.StateStopped && found.ExitCode == nil
 }
 
 // survives reports whether an operation that was to replace a machine has left it turned off, as after a crash. It starts as it is: a

@@ -184,6 +184,11 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 			o.op.Canceled = errors.Is(err, context.Canceled)
 		}
 	}
+	// cutOff is what a guest shows whose host went away between its record of a run and that run.
+	cutOff := func(steps ...operation.Step) []func(*observation) {
+		return []func(*observation){again, ended(operation.Start, machine.ErrUnreachable, steps...)}
+	}
+	waits := planned{Phase: "Failed", Reason: "StartFailed"}
 	tests := map[string]struct {
 		vm   []vmEdit
 		seen []func(*observation)
@@ -223,6 +228,15 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 			[]vmEdit{once, recorded(machine.StateStopped, "Crashed")}, []func(*observation){replacing, broken}, planned{Phase: "Failed", Reason: "Crashed"},
 		},
 
+		"Once, and its first start was cut off":             {[]vmEdit{once, recorded(machine.StateCreated, "Starting")}, cutOff(operation.Start), waits},
+		"RerunOnFailure, and its first start was cut off":   {[]vmEdit{rerun, recorded(machine.StateCreated, "Starting")}, cutOff(operation.Start), waits},
+		"Once, and its restart was cut off":                 {[]vmEdit{once, recorded(machine.StateRunning, "Restarting")}, cutOff(operation.Stop, operation.Start), waits},
+		"RerunOnFailure, and its restart was cut off":       {[]vmEdit{rerun, recorded(machine.StateRunning, "Restarting")}, cutOff(operation.Stop, operation.Start), waits},
+		"Once, and its start was cut off, for another spec": {[]vmEdit{once, recorded(machine.StateCreated, "Starting"), changed}, cutOff(operation.Start), started},
+		"Once, and it has ended after a start without an answer": {
+			[]vmEdit{once, recorded(machine.StateCreated, "Starting")}, append(cutOff(operation.Start), broken), planned{Phase: "Failed", Reason: "Crashed"},
+		},
+
 		"the machine has run since the restart":        {[]vmEdit{once, recorded(machine.StateRunning, "Restarting")}, []func(*observation){again}, completed},
 		"the machine has run since the next start":     {[]vmEdit{once, recorded(machine.StateStopped, "Starting")}, []func(*observation){again}, completed},
 		"the machine has ended after its first start":  {[]vmEdit{once, recorded(machine.StateCreated, "Starting")}, nil, completed},
@@ -245,6 +259,23 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// The record of a start that was cut off counted as a restart that had been done.
+func TestRestartThatWasCutOffIsNotCounted(t *testing.T) {
+	t.Parallel()
+	vm := aMachine(runs(cloudnativev1alpha1.RunOnce), func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Status.ObservedGeneration = 1
+		vm.Status.Server = &cloudnativev1alpha1.Server{State: stateText(machine.StateRunning), StartedAt: timeOf(noon.Add(-time.Hour))}
+	})
+	d := plan(vm, sees(vm, state(machine.StateStopped), func(o *observation) {
+		o.found.StartedAt = noon.Add(-time.Second)
+		of := operation.Operation{Reason: "Restarting", Steps: []operation.Step{operation.Stop, operation.Start}, Generation: 1, Again: true}
+		o.op = &operation.Progress{Operation: of, At: operation.Start, Done: true, Began: noon.Add(-time.Minute), Err: machine.ErrUnreachable}
+	}), noon)
+	if d.restarted || d.finished {
+		t.Errorf("restarted %t, finished %t, want neither", d.restarted, d.finished)
 	}
 }
 
