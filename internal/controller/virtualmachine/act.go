@@ -49,7 +49,7 @@ func (r *Reconciler) claim(ctx context.Context, pass *scope) flow.Outcome {
 		if errors.Is(err, machine.ErrUnreachable) && !allProbed(r.fleet.Hosts()) {
 			pass.Silence()
 		}
-		pass.seen.observed, pass.seen.hostProblem = true, &problem
+		pass.seen.observed, pass.seen.unplaced, pass.seen.hostProblem = true, !moves, &problem
 		return problem
 	}
 	pass.seen.at, pass.seen.tentative = made.at, true

@@ -15,6 +15,9 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
+// noMachine says that nothing was made yet.
+const noMachine = "the machine does not exist"
+
 // declaration lists the conditions in the order of a machine's life.
 func declaration(pass *scope) status.Declaration {
 	list := status.Declaration{
@@ -53,6 +56,9 @@ func mark(pass *scope, outcome flow.Outcome) *status.Marks {
 		markSize(marks, pass)
 	} else if reason := keptPower(pass.Before); reason != "" {
 		marks.Unobserved(cloudnativev1alpha1.ConditionPowerSynced, reason)
+	}
+	if seen.unplaced {
+		marks.False(cloudnativev1alpha1.ConditionProvisioned, cloudnativev1alpha1.ReasonPending, noMachine)
 	}
 	return marks
 }
@@ -114,7 +120,7 @@ func markProvisioned(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	case op != nil:
 		marks.False(cloudnativev1alpha1.ConditionProvisioned, op.Reason, "waiting for "+underway(*op))
 	default:
-		marks.False(cloudnativev1alpha1.ConditionProvisioned, cloudnativev1alpha1.ReasonPending, "the machine does not exist")
+		marks.False(cloudnativev1alpha1.ConditionProvisioned, cloudnativev1alpha1.ReasonPending, noMachine)
 	}
 }
 

@@ -809,6 +809,70 @@ func TestNewMachineWaitsForAnUnrelatedHost(t *testing.T) {
 	}
 }
 
+// So did a machine that had waited for a place, or for the end of a pause, before that: its status had told of something already.
+func TestMachineThatHasWaitedForAPlaceWaitsForAnUnrelatedHost(t *testing.T) {
+	t.Parallel()
+	on := func(host string) func(*stage) vmEdit {
+		return func(s *stage) vmEdit {
+			return func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.Host = s.name(host) }
+		}
+	}
+	paused := func(*stage) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Annotations = map[string]string{status.PausedAnnotation: "true"}
+		}
+	}
+	resumed := func(*stage) vmEdit { return func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Annotations = nil } }
+	small := func(*stage) vmEdit { return cpu("1") }
+	large := func(*stage) vmEdit { return cpu("3") }
+	for sentence, test := range map[string]struct {
+		before, after func(*stage) vmEdit
+		ready         string
+	}{
+		"no host had room":            {large, small, "Ready=False/NoCapacity"},
+		"its host did not answer":     {on("b"), on("a"), "Ready=False/DriverUnreachable"},
+		"its host was not configured": {on("c"), on("a"), "Ready=False/HostNotConfigured"},
+		"it was paused":               {paused, resumed, "Ready=False/Pending"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			room := simulated.Script{Capacity: machine.Resources{MilliCPU: 2000}}
+			s := newStageOf(t, map[string]simulated.Script{"a": room, "b": room})
+			s.hosts["b"].SetAway(true)
+			s.restart()
+			vm, deleted := s.machine(test.before(s)), s.machine(named("default", "deleted"), test.before(s))
+			s.want(vm, waiting, test.ready, "Provisioned=False/Pending")
+			// Their next passes end between the finalizer and the status, as with a conflict.
+			testkit.Edit(t, s.Harness, vm, heldOnly)
+			testkit.Edit(t, s.Harness, deleted, heldOnly)
+			s.remove(deleted)
+			s.edit(vm, test.after(s))
+			s.want(vm, active, "Ready=True/Ready")
+			if !s.gone(deleted) {
+				t.Errorf("the deleted object is there: %+v", deleted.Status)
+			}
+		})
+	}
+}
+
+// An object whose record of a host somebody has removed waits for every host that may have its machine, however often it is looked at.
+func TestMachineWhoseHostIsForgottenIsNotMadeAgain(t *testing.T) {
+	s := newStageOf(t, map[string]simulated.Script{"a": {}, "b": {}})
+	vm := s.machine(func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.Host = s.name("b") })
+	s.want(vm, active)
+	s.freeze("b")
+	s.settle(vm)
+	testkit.EditStatus(t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Status.Server = nil })
+	testkit.Edit(t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.Host = "" })
+	for range 3 {
+		s.settle(vm)
+		s.step(recheckPlace)
+	}
+	s.want(vm, waiting, "Ready=False/DriverUnreachable")
+	if n := s.count("a"); n != 0 {
+		t.Errorf("%d machines on the other host", n)
+	}
+}
+
 // An object that is to leave its machine alone was held by the host all the same.
 func TestRetainedMachineWaitsForItsHost(t *testing.T) {
 	t.Parallel()

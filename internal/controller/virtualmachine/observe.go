@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
@@ -32,6 +34,8 @@ type observation struct {
 	at kube.Placement
 	// tentative says that nothing was created there.
 	tentative bool
+	// unplaced says that no host can take the machine, which does not exist.
+	unplaced bool
 	// hostProblem is why the host cannot be asked, nil if it can.
 	hostProblem *flow.Outcome
 	// health of the host.
@@ -97,8 +101,8 @@ func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.Virtual
 		case err == nil:
 			return kube.Placement{Driver: state.Host.Driver, Host: state.Host.Name}, nil
 		case errors.Is(err, machine.ErrNotFound) || problem != nil:
-		case isReported(vm) || !state.Health.Probed || state.Host.Name == former:
-			// The object was reconciled before, so its machine may be on this host.
+		case mayExist(vm) || !state.Health.Probed || state.Host.Name == former:
+			// The machine may be on this host.
 			silent = kube.Placement{Driver: state.Host.Driver, Host: state.Host.Name}
 			problem = new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf(
 				"host %q to tell whether it has the machine: %v%s", state.Host.Name, err, wayOut(vm)), recheckPlace))
@@ -107,9 +111,14 @@ func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.Virtual
 	return silent, problem
 }
 
-// isReported reports whether a pass has written the status. Before the first one has, nothing is made: the record of the host comes first.
-func isReported(vm *cloudnativev1alpha1.VirtualMachine) bool {
-	return len(vm.Status.Conditions) > 0 && !status.Unwritten(vm.Status.Conditions)
+// mayExist reports whether a machine may have been made, as the status tells. Nothing is made before a status has been written, nor before one that tells
+// of the first operation: an object that has only waited for a place, or for the end of a pause, says that its machine does not exist.
+func mayExist(vm *cloudnativev1alpha1.VirtualMachine) bool {
+	if len(vm.Status.Conditions) == 0 || status.Unwritten(vm.Status.Conditions) {
+		return false
+	}
+	told := apimeta.FindStatusCondition(vm.Status.Conditions, cloudnativev1alpha1.ConditionProvisioned)
+	return told == nil || told.Status != metav1.ConditionFalse || told.Reason != cloudnativev1alpha1.ReasonPending
 }
 
 // observe is the phase that observes the machine, its host and its operation.
