@@ -105,7 +105,7 @@ type capacityEntry struct {
 //	  endpoint: qemu+tls://rack-3/system   # or qemu+ssh://ops@rack-3/system, qemu:///system
 //	  tls: {ca: /etc/rack-3/ca.pem, cert: /etc/rack-3/cert.pem, key: /etc/rack-3/key.pem}
 //
-// Name, driver and endpoint are required. In containers, which is for docker only, 0 means no limit. Unknown fields are refused. The hosts are sorted by name, and the error lists every problem
+// Name, driver and endpoint are required. In containers, which is for docker only, 0 means no limit. Unknown fields, and fields without a value, are refused. The hosts are sorted by name, and the error lists every problem
 // with the host that has it. Parse does not read the files that a host names.
 func Parse(data []byte) ([]machine.Host, error) {
 	if len(data) > maxHostsFile {
@@ -127,15 +127,19 @@ func Parse(data []byte) ([]machine.Host, error) {
 	if len(file.Hosts) == 0 {
 		errs = append(errs, errors.New("hosts is empty: add at least one"))
 	}
-	hosts, problems := file.hosts()
+	empty, err := nulls(raw)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the hosts file: %w", err)
+	}
+	hosts, problems := file.hosts(empty)
 	if errs = append(errs, problems...); len(errs) > 0 {
 		return nil, fmt.Errorf("cannot use the hosts file: %w", errors.Join(errs...))
 	}
 	return hosts, nil
 }
 
-// hosts returns the hosts sorted by name, and every problem with them.
-func (f hostsFile) hosts() ([]machine.Host, []error) {
+// hosts returns the hosts sorted by name, and every problem with them. Empty are the fields of each that have no value.
+func (f hostsFile) hosts(empty [][]string) ([]machine.Host, []error) {
 	var errs []error
 	hosts := make([]machine.Host, 0, len(f.Hosts))
 	seen := map[string]bool{}
@@ -145,6 +149,9 @@ func (f hostsFile) hosts() ([]machine.Host, []error) {
 			at = fmt.Sprintf("%s %q", at, entry.Name)
 		}
 		host, problems := entry.host()
+		for _, field := range empty[i] {
+			problems = append(problems, fmt.Errorf("%s has no value: give it one, or leave it out", field))
+		}
 		if seen[host.Name] && host.Name != "" {
 			problems = append(problems, errors.New("an earlier host has the same name"))
 		}

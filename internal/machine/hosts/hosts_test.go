@@ -173,6 +173,20 @@ func TestParseRefuses(t *testing.T) {
 		"a bad namespace":             {entry("namespaces: [a, Team_B]"), []string{`namespaces[1] "Team_B" is not the name of a namespace`}},
 		"too many namespaces":         {entry("namespaces: [" + strings.Repeat("a,", maxNamespaces+1) + "]"), []string{"namespaces has 257 names: must have at most 256"}},
 
+		// A field whose lines are all commented out was the widest default: all namespaces, no TLS, any registry.
+		"namespaces without a value":         {entry("namespaces:", "# - team-a"), []string{`hosts[0] "a": namespaces has no value: give it one, or leave it out`}},
+		"TLS without a value":                {entry("tls:", "#  ca: /ca"), []string{`hosts[0] "a": tls has no value`}},
+		"SSH without a value":                {entry("endpoint: ssh://a", "ssh:"), []string{`hosts[0] "a": ssh has no value`}},
+		"a file without a value":             {entry("tls: {ca: }"), []string{`hosts[0] "a": tls.ca has no value`}},
+		"registries without a value":         {entry("containers: {registries: }"), []string{`hosts[0] "a": containers.registries has no value`}},
+		"capabilities that are null":         {entry("containers: {capabilities: null}"), []string{`hosts[0] "a": containers.capabilities has no value`}},
+		"containers without a value":         {entry("containers:"), []string{`hosts[0] "a": containers has no value`}},
+		"a capacity without a value":         {entry("capacity:"), []string{`hosts[0] "a": capacity has no value`}},
+		"a network without a value":          {entry("containers: {networks: {a: }}"), []string{`hosts[0] "a": containers.networks.a has no value`}},
+		"several fields without a value":     {entry("maxCalls:", "capacity: {memory: ~, cpu: ~}"), []string{"capacity.cpu has no", "capacity.memory has no", "maxCalls has no"}},
+		"an entry of a list without a value": {entry("namespaces: [team-a, ~]"), []string{`hosts[0] "a": namespaces[1] has no value`}},
+		"a host without a value":             {"hosts: [~]", []string{"hosts[0]: endpoint is missing"}},
+
 		"no calls":       {entry("maxCalls: 0"), []string{"maxCalls 0 is out of range: must be from 1 to 256"}},
 		"too many bytes": {"#" + strings.Repeat("x", maxHostsFile), []string{"must have at most 262144"}},
 		"too many hosts": {"hosts: [" + strings.Repeat("{},", maxHosts+1) + "]", []string{"it has 257 hosts: must have at most 256"}},
