@@ -32,10 +32,17 @@ func (c *Collector) act(ctx context.Context, driver machine.Driver, host string,
 	return errors.Join(problems...)
 }
 
-// remove removes an orphan, after asking for its object once more.
+// remove removes an orphan, after asking once more for its object and whether it is to stay without one.
 func (c *Collector) remove(ctx context.Context, driver machine.Driver, host string, found machine.Observed) error {
 	if _, owned, err := c.owner(ctx, found); owned || err != nil {
 		return err
+	}
+	retained, err := c.options.Retained.Hosts(ctx)
+	if err != nil {
+		return err
+	}
+	if _, stays := retained[found.UID]; stays {
+		return nil
 	}
 	if err := driver.Delete(ctx, found.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: powerOffGrace}); err != nil {
 		return fmt.Errorf("cannot remove orphan %q: %w", found.NativeName, err)

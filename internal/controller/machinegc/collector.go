@@ -122,8 +122,12 @@ func (c *Collector) Sweep(ctx context.Context, host string) error {
 	if err != nil {
 		return err
 	}
+	before := c.seenBefore(host)
+	if err := c.confirm(ctx, driver, &seen, before); err != nil {
+		return err
+	}
 	seen.elsewhere, seen.complete = c.stayElsewhere(host)
-	decided := plan(seen, c.seenBefore(host), c.options.Now(), c.limits())
+	decided := plan(seen, before, c.options.Now(), c.limits())
 	c.remember(host, decided.memory, seen.complete)
 	return c.act(ctx, driver, host, decided, seen.problems)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -304,6 +305,85 @@ func (s *stage) sweepUp(host string) {
 	s.t.Helper()
 	testkit.Eventually(s.t, "the host is up", func() bool { return s.options.Fleet.Health(host).Err == nil })
 	s.sweepOf(host)
+}
+
+// meanwhile is a reader before whose first look at a VirtualMachine something happens.
+type meanwhile struct {
+	client.Reader
+
+	happens func()
+}
+
+// Get implements client.Reader.
+func (m *meanwhile) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	if _, ok := obj.(*cloudnativev1alpha1.VirtualMachine); ok && m.happens != nil {
+		m.happens()
+		m.happens = nil
+	}
+	return m.Reader.Get(ctx, key, obj, opts...)
+}
+
+// meanwhile has something happen between the list of the machines of a host and the next look at an object.
+func (s *stage) meanwhile(happens func()) {
+	s.options.Client = &meanwhile{s.Live, happens}
+	s.collector.options = s.options
+}
+
+// A machine that was removed, or retained, with its object while a sweep looked was reported as an orphan.
+func TestMachineWhoseObjectGoesDuringASweepIsAnOrphan(t *testing.T) {
+	t.Parallel()
+	for sentence, test := range map[string]struct {
+		happens func(*stage, *cloudnativev1alpha1.VirtualMachine) error
+		stays   bool
+	}{
+		"its machine is removed": {func(s *stage, vm *cloudnativev1alpha1.VirtualMachine) error {
+			return s.driver.Delete(s.t.Context(), s.identity(vm), machine.PowerOff{Mode: machine.Hard})
+		}, false},
+		"its machine is retained": {func(s *stage, vm *cloudnativev1alpha1.VirtualMachine) error {
+			return s.options.Retained.Add(s.t.Context(), vm, kube.Placement{Driver: machine.DriverSimulated, Host: "a"})
+		}, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newStage(t, false)
+			vm := s.object("deleted")
+			id := s.machine(s.identity(vm))
+			s.meanwhile(func() {
+				if err := test.happens(s, vm); err != nil {
+					t.Error(err)
+				}
+				if err := s.Live.Delete(t.Context(), vm); err != nil {
+					t.Error(err)
+				}
+			})
+			s.sweep()
+			s.wantEvents()
+			if n := len(s.collector.before["a"].since); n != 0 {
+				t.Errorf("%d orphans are counted", n)
+			}
+			if test.stays {
+				s.wantMachines(id)
+			} else {
+				s.wantMachines()
+			}
+		})
+	}
+}
+
+// A machine that has been an orphan for long, and is to stay since the sweep began, was removed.
+func TestOrphanThatIsRetainedDuringASweepIsRemoved(t *testing.T) {
+	s := newStage(t, true)
+	id := s.orphan("orphan")
+	s.sweep()
+	s.Clock.Step(time.Hour)
+	s.meanwhile(func() {
+		vm := &cloudnativev1alpha1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: id.Namespace, Name: id.Name, UID: types.UID(id.UID)}}
+		if err := s.options.Retained.Add(t.Context(), vm, kube.Placement{Driver: machine.DriverSimulated, Host: "a"}); err != nil {
+			t.Error(err)
+		}
+	})
+	s.sweep()
+	s.wantMachines(id)
+	s.wantEvents("Orphaned")
 }
 
 func TestObjectWhoseStatusDiffersIsWoken(t *testing.T) {

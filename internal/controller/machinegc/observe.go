@@ -5,7 +5,10 @@ package machinegc
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -60,6 +63,40 @@ func (c *Collector) observe(ctx context.Context, driver machine.Driver, host str
 		seen.machines = append(seen.machines, one)
 	}
 	return seen, nil
+}
+
+// confirm looks once more for what became of machines that seem to be new orphans while the sweep read their objects: a machine can have been removed, or
+// retained, with its object. The entry of a retained machine comes before its object goes.
+func (c *Collector) confirm(ctx context.Context, driver machine.Driver, seen *observation, before memory) error {
+	isNew := func(one observed) bool {
+		_, retained := seen.retained[one.UID]
+		_, known := before.since[one.UID]
+		return !one.owned && !retained && !known
+	}
+	if !slices.ContainsFunc(seen.machines, isNew) {
+		return nil
+	}
+	retained, err := c.options.Retained.Hosts(ctx)
+	if err != nil {
+		return err
+	}
+	kept := seen.machines[:0]
+	for _, one := range seen.machines {
+		if _, stays := retained[one.UID]; !stays && isNew(one) {
+			_, err := driver.Get(ctx, one.Identity)
+			if errors.Is(err, machine.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				one.Silent = true // Whether it is an orphan, the next sweep may tell.
+				seen.problems = append(seen.problems, fmt.Errorf("cannot get machine %q: %w", one.NativeName, err))
+			}
+		}
+		kept = append(kept, one)
+	}
+	seen.machines = kept
+	maps.Copy(seen.retained, retained)
+	return nil
 }
 
 // owner returns the state that the machine's object tells, and whether there is an object. An object in the cache is believed. That
