@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
@@ -78,5 +81,41 @@ func TestMachineDeletedWhileItIsMadeLeavesNoContainer(t *testing.T) {
 	slow.making.Wait()
 	if left, err := direct.Get(t.Context(), spec.Identity); !errors.Is(err, machine.ErrNotFound) {
 		t.Errorf("%+v is left, and Get returned %v", left, err)
+	}
+}
+
+// An engine dates a container when it begins to make it, and lists it when it is made. One that came late was the older one then: it was taken for the
+// machine, and started beside the one that ran.
+func TestContainerThatComesLateTakesThePlaceOfTheOneThatRuns(t *testing.T) {
+	t.Parallel()
+	_, driver, api := shared(t)
+	spec := specOf(newIdentity())
+	late := create(t, driver, spec)
+	found := inspect(t, api, late.ID)
+	began, err := time.Parse(time.RFC3339Nano, found.Created)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return time.Now().Unix() > began.Unix() }) // A list tells whole seconds.
+	config := found.Config
+	config.Labels["cloudnative.tw/incarnation"] = "another"
+	made, err := api.ContainerCreate(t.Context(), client.ContainerCreateOptions{Config: config, HostConfig: &container.HostConfig{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.ContainerStart(t.Context(), made.ID, client.ContainerStartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if found := get(t, driver, spec.Identity); found.ID != made.ID || found.State != machine.StateRunning {
+		t.Errorf("the machine is %q in state %s, want %q, which runs", found.ID, found.State, made.ID)
+	}
+	if err := driver.Stop(t.Context(), spec.Identity, hard); err != nil {
+		t.Fatal(err)
+	}
+	if err := driver.Start(t.Context(), spec.Identity); err != nil {
+		t.Fatal(err)
+	}
+	if only := containerOf(t, api, spec.Identity); only != made.ID {
+		t.Errorf("the engine has %q, want %q, which has run", only, made.ID)
 	}
 }

@@ -70,7 +70,7 @@ func longName(id machine.Identity) string {
 }
 
 // find returns the containers of the machine, first the one that is the machine. There is more than one only if two managers
-// created them at the same moment, of which the older one counts, or while one replaces another.
+// created them at the same moment, or while one replaces another. Of the former, one that has run counts, or else the older one.
 func (d *driver) find(ctx context.Context, id machine.Identity) ([]container.Summary, error) {
 	if id.Installation == "" || id.UID == "" {
 		return nil, nil
@@ -94,7 +94,8 @@ func notFound(id machine.Identity) error {
 	return fmt.Errorf("cannot find the container of machine %q: %w", id.UID, machine.ErrNotFound)
 }
 
-// list returns the containers that match the filters and are ours, in any state, sorted by UID and age.
+// list returns the containers that match the filters and are ours, in any state, sorted by UID and age, those that have run first. An engine dates a container
+// when it begins to make it and lists it when it is made: one that comes late can be older than the one that runs by then.
 func (d *driver) list(ctx context.Context, filters client.Filters) ([]container.Summary, error) {
 	result, err := d.api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: filters})
 	if err != nil {
@@ -116,9 +117,17 @@ func (d *driver) list(ctx context.Context, filters client.Filters) ([]container.
 	waiting := successors(ours)
 	slices.SortFunc(ours, func(a, b container.Summary) int {
 		return cmp.Or(cmp.Compare(a.Labels[labelUID], b.Labels[labelUID]), cmp.Compare(waiting[a.ID], waiting[b.ID]),
-			cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
+			cmp.Compare(unused(a), unused(b)), cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	return ours, nil
+}
+
+// unused returns 1 for a container that has never run.
+func unused(c container.Summary) int {
+	if c.State == container.StateCreated {
+		return 1
+	}
+	return 0
 }
 
 // successors returns 1 for the containers that are not the machine, by ID: their predecessor is still there, or another container has its name by

@@ -70,10 +70,10 @@ func (d *driver) swap(
 	return made, d.rename(ctx, made, id)
 }
 
-// discard removes what an earlier swap has left: containers that have never run and whose predecessor is the machine, or was.
+// discard removes what was made beside the machine and has never run: by an earlier swap, or by another manager at the same moment.
 func (d *driver) discard(ctx context.Context, found []container.Summary) error {
 	for _, c := range found[1:] {
-		if c.Labels[labelReplaces] != found[0].ID && !isTemporary(c) {
+		if c.Labels[labelReplaces] != found[0].ID && !isTemporary(c) && unused(c) == 0 {
 			continue
 		}
 		if err := d.remove(ctx, c.ID); err != nil {
