@@ -59,7 +59,9 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 		Notify: notices.Notify, Measure: calls.Measure, Log: log,
 	})
 	t.reach.machines, t.reach.installation = machines, installation
-	retained := &kube.RetainedList{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Namespace: t.conf.LeaseLockNamespace}
+	retained := &kube.RetainedList{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Namespace: t.conf.LeaseLockNamespace, Configured: namesOf(configured),
+	}
 
 	return errors.Join(
 		mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
@@ -80,6 +82,15 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 			Fleet: machines, Operations: operations, Retained: retained, DefaultDriver: conf.Driver, Subject: t.subject,
 		}).SetupWithManager(ctx, mgr, t.workers, wakeup),
 	)
+}
+
+// namesOf returns the names of the hosts.
+func namesOf(list []machine.Host) []string {
+	names := make([]string, 0, len(list))
+	for _, host := range list {
+		names = append(names, host.Name)
+	}
+	return names
 }
 
 // runHosts keeps the hosts connected until ctx ends. Then it ends all operations before it disconnects: a canceled operation can

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,9 @@ type RetainedList struct {
 	Live   client.Reader
 	// Namespace is the manager's own.
 	Namespace string
+	// Configured are the names of the hosts that there are, empty if they are not known. Machines of other hosts stay on the list, because these can come back
+	// or have got another name, and take no room of their namespaces: nobody can remove them.
+	Configured []string
 }
 
 // Add records that the machine of vm stays where it is. ErrTooManyRetained if too many do already.
@@ -54,7 +58,7 @@ func (l *RetainedList) Add(ctx context.Context, vm *cloudnativev1alpha1.VirtualM
 		return err
 	}
 	if _, listed := list[uid]; !listed {
-		if err := roomFor(vm.Namespace, list); err != nil {
+		if err := l.roomFor(vm.Namespace, at.Host, list); err != nil {
 			return err
 		}
 	}
@@ -81,10 +85,21 @@ func (l *RetainedList) Hosts(ctx context.Context) (map[string]string, error) {
 	}
 	out := make(map[string]string, len(list))
 	for uid, entry := range list {
-		where, _, _ := strings.Cut(entry, " ")
-		_, out[uid], _ = strings.Cut(where, "/")
+		out[uid] = hostOf(entry)
 	}
 	return out, nil
+}
+
+// hostOf returns the host that an entry names.
+func hostOf(entry string) string {
+	where, _, _ := strings.Cut(entry, " ")
+	_, host, _ := strings.Cut(where, "/")
+	return host
+}
+
+// isConfigured reports whether there is the host.
+func (l *RetainedList) isConfigured(host string) bool {
+	return len(l.Configured) == 0 || slices.Contains(l.Configured, host)
 }
 
 // Remove removes the entries with the UIDs.
@@ -99,17 +114,24 @@ func (l *RetainedList) Remove(ctx context.Context, uids ...string) error {
 	return client.IgnoreNotFound(l.write(ctx, entries))
 }
 
-// roomFor reports whether the list has room for one more machine of the namespace.
-func roomFor(namespace string, list map[string]string) error {
-	same := 0
+// roomFor reports whether the list has room for one more machine of the namespace, on that host.
+func (l *RetainedList) roomFor(namespace, host string, list map[string]string) error {
+	same, gone := 0, 0
 	for _, entry := range list {
-		if _, object, _ := strings.Cut(entry, " "); strings.HasPrefix(object, namespace+"/") {
+		_, object, _ := strings.Cut(entry, " ")
+		switch {
+		case !l.isConfigured(hostOf(entry)):
+			gone++
+		case strings.HasPrefix(object, namespace+"/"):
 			same++
 		}
 	}
 	switch {
-	case same >= maxRetainedOfNamespace:
+	case same >= maxRetainedOfNamespace && l.isConfigured(host):
 		return fmt.Errorf("%w: namespace %q has %d; %s", ErrTooManyRetained, namespace, same, makeRoom)
+	case len(list) >= maxRetained && gone > 0:
+		return fmt.Errorf("%w: all namespaces together have %d; %s. On hosts that are not configured are %d of them: if these are gone for good, "+
+			"remove their entries from ConfigMap %s/%s", ErrTooManyRetained, len(list), makeRoom, gone, l.Namespace, retainedName)
 	case len(list) >= maxRetained:
 		return fmt.Errorf("%w: all namespaces together have %d; %s", ErrTooManyRetained, len(list), makeRoom)
 	default:

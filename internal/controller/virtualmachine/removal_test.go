@@ -179,3 +179,29 @@ func TestRetainedLimitNamesTheHostThatKeepsTheList(t *testing.T) {
 		t.Errorf("the message is %q, want %q", ready.Message, want)
 	}
 }
+
+// A host broke for good. Its machines were retained and it was removed from the hosts file, as the messages say, and the machines took the room of their
+// namespace for ever: nothing leaves the list without a sweep of its host.
+func TestMachinesOfAHostThatIsGoneTakeTheRoomOfOthers(t *testing.T) {
+	s := newStageOf(t, map[string]simulated.Script{"a": {}, "b": {}})
+	on := func(host string) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.Host = s.name(host) }
+	}
+	there, gone := s.machine(retain, on("b")), s.machine(named("default", "gone"), retain, on("a"))
+	s.fillRetained()
+	s.remove(there)
+	s.want(there, terminating, "Ready=False/RetainedLimit")
+	s.remove(gone)
+	s.want(gone, terminating, "Ready=False/RetainedLimit")
+	s.list = slices.DeleteFunc(s.list, func(host machine.Host) bool { return host.Name == s.name("a") })
+	s.restart()
+	s.settle(there)
+	s.settle(gone)
+	if !s.gone(there) || !s.gone(gone) {
+		t.Errorf("the objects are gone: %t, %t", s.gone(there), s.gone(gone))
+	}
+	stay, err := s.r.retained.Hosts(t.Context())
+	if err != nil || len(stay) != 102 || stay[string(gone.UID)] != s.name("a") {
+		t.Errorf("the list has %d entries, %v", len(stay), err)
+	}
+}

@@ -97,10 +97,14 @@ func (s *stage) restart() {
 	machines := fleet.New(s.list, fleet.Options{Installation: s.installation, Open: s.open, Problem: s.problem})
 	operations := operation.NewRunner(s.now, func(types.NamespacedName) {})
 	s.fleet, s.operations = machines, operations
+	var configured []string
+	for _, host := range s.list {
+		configured = append(configured, host.Name)
+	}
 	s.r = New(Options{
 		Client: s.Client, Live: s.Live, Recorder: s.Events, Now: s.now, Installation: s.installation, Fleet: machines,
 		Operations: operations, DefaultDriver: s.driver,
-		Retained: &kube.RetainedList{Client: s.Client, Live: s.Live, Namespace: s.namespace},
+		Retained: &kube.RetainedList{Client: s.Client, Live: s.Live, Namespace: s.namespace, Configured: configured},
 	})
 	testkit.Background(s.t, machines.Start)
 	s.t.Cleanup(func() { operations.Drain(context.WithoutCancel(s.t.Context())) }) // before the fleet stops
