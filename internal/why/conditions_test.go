@@ -331,7 +331,7 @@ func fine() []string {
 		"NodesSynced", "RuntimeClassReady", "NoConflict", "HandlerAvailable", "HandlersUnknown", "AdmissionReady", "BrakeReleased", "RolledOut", "NothingToDrain",
 		"NodesJoined", "NodesLeft", "DriftRepaired", "KeysAbandoned", "NodeRefused", "RuntimeClassCreated", "RuntimeClassUpdated", "RuntimeClassRecreated",
 		"WouldEvict", "PodsEvicted", "DrainTimedOut", "Cleaned", "DriverReady", "ImageReady", "Provisioned", "Running", "Completed", "ResourcesSynced", "UpToDate",
-		"Accelerated", "Created", "Adopted", "Started", "Suspended", "Resumed", "Restarted", "Resized", "Replaced", "Deleted", "Retained", "Orphaned", "OrphanDeleted", "ToolInstalled",
+		"Accelerated", "Created", "Adopted", "Started", "Suspended", "Resumed", "Restarted", "Resized", "Replaced", "Deleted", "Retained", "Orphaned", "Duplicated", "OrphanDeleted", "ToolInstalled",
 		"WithinLimit", "NoReplicaFailure", "DeploymentCreated", "DeploymentUpdated", "Scaled", "MinimumReplicasAvailable", "NewReplicaSetCreated",
 		"FoundNewReplicaSet", "ReplicaSetUpdated", "NewReplicaSetAvailable", "ReplicaSetCreateError", "DeploymentResumed", "Ready", "Idle", "NotStalled", "NotPaused",
 	}

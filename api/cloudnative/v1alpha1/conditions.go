@@ -192,6 +192,8 @@ const (
 	ReasonRecreateRequired = "RecreateRequired"
 	// ReasonOrphaned is the reason of the event for a machine on a host that has no VirtualMachine.
 	ReasonOrphaned = "Orphaned"
+	// ReasonDuplicated is the reason of the event for a second machine of a VirtualMachine, on another host than the one that its status names.
+	ReasonDuplicated = "Duplicated"
 	// ReasonOrphanDeleted is the reason of the event for an orphaned machine that was removed.
 	ReasonOrphanDeleted = "OrphanDeleted"
 )

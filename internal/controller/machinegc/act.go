@@ -23,6 +23,9 @@ func (c *Collector) act(ctx context.Context, driver machine.Driver, host string,
 	for _, found := range decided.report {
 		c.options.Recorder.Record(orphaned(found, host))
 	}
+	for _, one := range decided.duplicates {
+		c.options.Recorder.Record(duplicated(one, host))
+	}
 	for _, found := range decided.remove {
 		problems = append(problems, c.remove(ctx, driver, host, found))
 	}
@@ -34,7 +37,7 @@ func (c *Collector) act(ctx context.Context, driver machine.Driver, host string,
 
 // remove removes an orphan, after asking once more for its object and whether it is to stay without one.
 func (c *Collector) remove(ctx context.Context, driver machine.Driver, host string, found machine.Observed) error {
-	if _, owned, err := c.owner(ctx, found); owned || err != nil {
+	if one, err := c.owner(ctx, found); one.owned || err != nil {
 		return err
 	}
 	retained, err := c.options.Retained.Hosts(ctx)

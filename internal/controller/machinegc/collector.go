@@ -73,7 +73,7 @@ func New(options Options) *Collector {
 		options: options,
 		orphans: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "windlass_vm_orphans",
-			Help: "Machines of this installation on a host that have no VirtualMachine, as of the last sweep.",
+			Help: "Machines of this installation on a host that have no VirtualMachine, or are the second one of theirs, as of the last sweep.",
 		}, []string{"host"}),
 		before: map[string]memory{},
 	}
@@ -126,8 +126,12 @@ func (c *Collector) Sweep(ctx context.Context, host string) error {
 	if err := c.confirm(ctx, driver, &seen, before); err != nil {
 		return err
 	}
-	seen.elsewhere, seen.complete = c.stayElsewhere(host)
+	c.compare(&seen)
 	decided := plan(seen, before, c.options.Now(), c.limits())
+	decided.machines = map[string]bool{}
+	for _, one := range seen.machines {
+		decided.machines[one.UID] = true
+	}
 	c.remember(host, decided.memory, seen.complete)
 	return c.act(ctx, driver, host, decided, seen.problems)
 }
@@ -141,20 +145,20 @@ func (c *Collector) seenBefore(host string) memory {
 	return c.before[host]
 }
 
-// stayElsewhere returns the retained machines that the last sweeps of other hosts have found, by UID, and whether all of these hosts were swept since the
-// last sweep of this one of which that was true.
-func (c *Collector) stayElsewhere(host string) (stay map[string]bool, complete bool) {
+// compare adds what the last sweeps of other hosts have found, and whether all of these hosts were swept since the last sweep of this one of which that was
+// true.
+func (c *Collector) compare(seen *observation) {
 	hosts := c.options.Fleet.Hosts()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stay, complete = map[string]bool{}, true
+	seen.elsewhere, seen.others, seen.complete = map[string]bool{}, map[string]map[string]bool{}, true
 	for _, state := range hosts {
-		if other := state.Host.Name; other != host {
-			maps.Copy(stay, c.before[other].stays)
-			complete = complete && c.before[other].number > c.before[host].complete
+		if other := state.Host.Name; other != seen.host {
+			maps.Copy(seen.elsewhere, c.before[other].stays)
+			seen.others[other] = c.before[other].machines // which nobody changes any more
+			seen.complete = seen.complete && c.before[other].number > c.before[seen.host].complete
 		}
 	}
-	return stay, complete
 }
 
 func (c *Collector) remember(host string, seen memory, complete bool) {
@@ -166,5 +170,5 @@ func (c *Collector) remember(host string, seen memory, complete bool) {
 		seen.complete = c.sweeps
 	}
 	c.before[host] = seen
-	c.orphans.WithLabelValues(host).Set(float64(len(seen.since)))
+	c.orphans.WithLabelValues(host).Set(float64(len(seen.since) + len(seen.doubled)))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -357,9 +358,7 @@ func TestMachineWhoseObjectGoesDuringASweepIsAnOrphan(t *testing.T) {
 			})
 			s.sweep()
 			s.wantEvents()
-			if n := len(s.collector.before["a"].since); n != 0 {
-				t.Errorf("%d orphans are counted", n)
-			}
+			s.wantCounted(0)
 			if test.stays {
 				s.wantMachines(id)
 			} else {
@@ -384,6 +383,50 @@ func TestOrphanThatIsRetainedDuringASweepIsRemoved(t *testing.T) {
 	s.sweep()
 	s.wantMachines(id)
 	s.wantEvents("Orphaned")
+}
+
+// The name of a host led to another engine. The object got another machine there, and nothing told of the first one, which ran on.
+func TestSecondMachineOfAnObjectIsReported(t *testing.T) {
+	s := newStage(t, true, "b")
+	vm := s.object("twice")
+	record := func(host string) {
+		testkit.EditStatus(t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Status.Server.Driver, vm.Status.Server.Host = machine.DriverSimulated, host
+		})
+	}
+	sweeps := func() {
+		for range 3 {
+			s.sweepUp("b")
+			s.sweep()
+			s.Clock.Step(time.Hour)
+		}
+	}
+	first := s.machine(s.identity(vm))
+	record("old") // The host has got another name.
+	sweeps()
+	s.wantEvents()
+
+	record("b")
+	s.driver = s.others["b"].Open()
+	second := s.machine(s.identity(vm))
+	sweeps()
+	s.wantEvents("Duplicated")
+	s.wantMachines(second)
+	s.driver = s.host.Open()
+	s.wantMachines(first)
+	s.wantCounted(1)
+	s.host.Remove(first)
+	sweeps()
+	s.wantCounted(0)
+}
+
+// wantCounted compares the metric of the host that is swept.
+func (s *stage) wantCounted(want float64) {
+	s.t.Helper()
+	var read dto.Metric
+	if err := s.collector.orphans.WithLabelValues("a").Write(&read); err != nil || read.GetGauge().GetValue() != want {
+		s.t.Errorf("the metric counts %v machines, want %v; %v", read.GetGauge().GetValue(), want, err)
+	}
 }
 
 func TestObjectWhoseStatusDiffersIsWoken(t *testing.T) {

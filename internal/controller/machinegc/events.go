@@ -26,6 +26,17 @@ func orphaned(found machine.Observed, host string) event.Event {
 	}
 }
 
+// duplicated reports the second machine of an object.
+func duplicated(one observed, host string) event.Event {
+	object := former(one.Observed)
+	object.UID = one.object
+	return event.Event{
+		Regarding: object, Warning: true, Reason: cloudnativev1alpha1.ReasonDuplicated, Action: actionSweep,
+		Note: fmt.Sprintf("Found machine %q on host %q, and the machine of the VirtualMachine is on host %q, which has it, too. Compare the endpoints of both "+
+			"in the hosts file: if they lead to one host, name it once, or else remove the machine that is not wanted", one.NativeName, host, one.recorded),
+	}
+}
+
 // removed reports that an orphan was removed.
 func removed(found machine.Observed, host string, grace time.Duration) event.Event {
 	return event.Event{

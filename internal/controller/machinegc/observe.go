@@ -29,6 +29,8 @@ type observation struct {
 	elsewhere map[string]bool
 	// complete says that all other hosts were swept since the last sweep of this one of which that was true.
 	complete bool
+	// others holds the machines that the last sweep of each other host has found, by host and UID.
+	others map[string]map[string]bool
 	// problems are the objects that cannot be read. Their machines are not orphans.
 	problems []error
 }
@@ -39,8 +41,10 @@ type observed struct {
 
 	// owned says that the machine has an object, or that this is not known.
 	owned bool
-	// state is the machine's state as the status of the object tells it.
-	state string
+	// state is the machine's state as the status of the object tells it, and recorded the host where it is, empty for none.
+	state, recorded string
+	// object is the UID of the object, which is not that of the machine after a restore.
+	object types.UID
 }
 
 // observe lists the machines of the host and reads their objects.
@@ -56,7 +60,7 @@ func (c *Collector) observe(ctx context.Context, driver machine.Driver, host str
 	for _, found := range machines {
 		one := observed{Observed: found, owned: true}
 		if _, stays := seen.retained[found.UID]; !stays && !found.Silent {
-			if one.state, one.owned, err = c.owner(ctx, found); err != nil {
+			if one, err = c.owner(ctx, found); err != nil {
 				seen.problems = append(seen.problems, err)
 			}
 		}
@@ -99,9 +103,9 @@ func (c *Collector) confirm(ctx context.Context, driver machine.Driver, seen *ob
 	return nil
 }
 
-// owner returns the state that the machine's object tells, and whether there is an object. An object in the cache is believed. That
-// there is none, only the API server itself can say.
-func (c *Collector) owner(ctx context.Context, found machine.Observed) (string, bool, error) {
+// owner returns the machine with what is known of its object. An object in the cache is believed. That there is none, only the API server itself can say.
+func (c *Collector) owner(ctx context.Context, found machine.Observed) (observed, error) {
+	one := observed{Observed: found, owned: true}
 	var vm cloudnativev1alpha1.VirtualMachine
 	key := types.NamespacedName{Namespace: found.Namespace, Name: found.Name}
 	err := c.options.Client.Get(ctx, key, &vm, client.UnsafeDisableDeepCopy)
@@ -111,12 +115,17 @@ func (c *Collector) owner(ctx context.Context, found machine.Observed) (string, 
 	}
 	switch {
 	case apierrors.IsNotFound(err):
-		return "", false, nil
+		one.owned = false
+		return one, nil
 	case err != nil:
-		return "", true, fmt.Errorf("cannot read VirtualMachine %q: %w", key, err)
+		return one, fmt.Errorf("cannot read VirtualMachine %q: %w", key, err)
 	}
-	if vm.Status.Server == nil {
-		return "", string(kube.MachineUIDOf(&vm)) == found.UID, nil
+	one.owned, one.object = string(kube.MachineUIDOf(&vm)) == found.UID, vm.UID
+	if vm.Status.Server != nil {
+		one.state = vm.Status.Server.State
 	}
-	return vm.Status.Server.State, string(kube.MachineUIDOf(&vm)) == found.UID, nil
+	if !kube.IsTentative(&vm) {
+		one.recorded = kube.PlacementOf(&vm).Host
+	}
+	return one, nil
 }

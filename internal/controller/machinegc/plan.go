@@ -33,6 +33,8 @@ type memory struct {
 	// stays has the retained machines that the host has, by UID, and missed how many sweeps in a row have not found one that it should have.
 	stays  map[string]bool
 	missed map[string]int
+	// machines are those that the host has, and doubled those of them that are the second one of their object, by UID.
+	machines, doubled map[string]bool
 }
 
 // decision is what a sweep has to do.
@@ -43,6 +45,8 @@ type decision struct {
 	wake []types.NamespacedName
 	// report are the orphans that were not seen before.
 	report []machine.Observed
+	// duplicates are the second machines of objects that were not seen before.
+	duplicates []observed
 	// remove are the orphans whose grace is over.
 	remove []machine.Observed
 	// outdated are the UIDs on the list of retained machines that are no longer on the host.
@@ -51,7 +55,7 @@ type decision struct {
 
 // plan decides what to do about the machines of a host, in view of what earlier sweeps have seen.
 func plan(seen observation, before memory, now time.Time, limits limits) decision {
-	out := decision{memory: memory{since: map[string]time.Time{}, stays: map[string]bool{}, missed: map[string]int{}}}
+	out := decision{memory: memory{since: map[string]time.Time{}, stays: map[string]bool{}, missed: map[string]int{}, doubled: map[string]bool{}}}
 	for _, one := range seen.machines {
 		_, stays := seen.retained[one.UID]
 		switch {
@@ -61,10 +65,11 @@ func plan(seen observation, before memory, now time.Time, limits limits) decisio
 			if first, known := before.since[one.UID]; known {
 				out.since[one.UID] = first
 			}
-		case one.owned:
-			if !strings.EqualFold(one.state, string(one.State)) {
-				out.wake = append(out.wake, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
+			if before.doubled[one.UID] {
+				out.doubled[one.UID] = true
 			}
+		case one.owned:
+			out.own(one, seen, before)
 		default:
 			first, known := before.since[one.UID]
 			if !known {
@@ -79,6 +84,20 @@ func plan(seen observation, before memory, now time.Time, limits limits) decisio
 	}
 	out.miss(seen, before)
 	return out
+}
+
+// own decides what to do about a machine that has an object. If the host that the object names has it, too, it is a second one, as after hosts have exchanged
+// their names. That no other host has it says nothing: the host can have got another name.
+func (d *decision) own(one observed, seen observation, before memory) {
+	switch {
+	case one.recorded != seen.host && seen.others[one.recorded][one.UID]:
+		d.doubled[one.UID] = true
+		if !before.doubled[one.UID] {
+			d.duplicates = append(d.duplicates, one)
+		}
+	case !strings.EqualFold(one.state, string(one.State)):
+		d.wake = append(d.wake, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
+	}
 }
 
 // miss counts the sweeps that have not found a retained machine, and decides which entries go.

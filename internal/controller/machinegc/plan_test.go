@@ -20,6 +20,9 @@ func TestPlan(t *testing.T) {
 	earlier := noon.Add(-time.Hour)
 	running := machine.Observed{Identity: machine.Identity{UID: "1", Namespace: "default", Name: "one"}, State: machine.StateRunning}
 	orphan := observed{Observed: running}
+	second := observed{Observed: running, owned: true, state: "stopped", recorded: "b"}
+	both := map[string]map[string]bool{"b": {"1": true}}
+	doubled := memory{doubled: map[string]bool{"1": true}}
 	silent := machine.Observed{Identity: machine.Identity{UID: "1"}, Silent: true, State: machine.StateUnknown}
 	since := func(at time.Time) memory { return memory{since: map[string]time.Time{"1": at}} }
 	missed := func(sweeps int) memory { return memory{missed: map[string]int{"1": sweeps, "2": sweeps}} }
@@ -38,6 +41,28 @@ func TestPlan(t *testing.T) {
 		"an object whose status differs is woken": {
 			seen: observation{machines: []observed{{Observed: running, owned: true, state: "stopped"}}},
 			want: decision{wake: []types.NamespacedName{{Namespace: "default", Name: "one"}}},
+		},
+		"a second machine of an object is reported": {
+			seen: observation{host: "a", machines: []observed{second}, others: both}, limits: deletes,
+			want: decision{duplicates: []observed{second}, memory: doubled},
+		},
+		"a known second machine is not reported again, nor removed": {
+			seen: observation{host: "a", machines: []observed{second}, others: both}, before: doubled, limits: deletes, want: decision{memory: doubled},
+		},
+		"a known second machine that hangs is not reported again": {
+			seen:   observation{host: "a", machines: []observed{{Observed: silent, owned: true}}, others: both},
+			before: doubled, want: decision{memory: doubled},
+		},
+		"a machine on the host of its object has no second one there": {
+			seen: observation{host: "b", machines: []observed{second}, others: map[string]map[string]bool{"a": {"1": true}}},
+			want: decision{wake: []types.NamespacedName{{Namespace: "default", Name: "one"}}},
+		},
+		"a machine whose host has got another name is not a second one": {
+			seen:   observation{host: "a", machines: []observed{second}, others: map[string]map[string]bool{"c": {"1": true}}},
+			before: doubled, want: decision{wake: []types.NamespacedName{{Namespace: "default", Name: "one"}}},
+		},
+		"a machine without a record of a host is not a second one": {
+			seen: observation{host: "a", machines: []observed{{Observed: running, owned: true, state: "running"}}, others: both},
 		},
 		"a new orphan is reported": {
 			seen: observation{machines: []observed{orphan}}, limits: deletes,
@@ -98,7 +123,7 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := plan(tc.seen, tc.before, noon, tc.limits)
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(decision{}, memory{}), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(decision{}, memory{}, observed{}), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
 			}
 		})
