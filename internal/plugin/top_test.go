@@ -62,8 +62,8 @@ func TestTopPoolsAndNodes(t *testing.T) {
 	s := newStage(t)
 	name := s.Namespace(t)
 	s.Create(t, build.Pool(name).Obj())
-	for _, node := range []string{name + "-a", name + "-b"} {
-		made := build.Node(node).Member(name).Obj()
+	for i, node := range []string{name + "-a", name + "-b"} {
+		made := build.Node(node).Label(nodesv1.MemberLabels(name)[i], "").Obj() // the spec changes which of both members have
 		s.Create(t, made)
 		s.reread(t, made)
 		made.Status = build.Node("").Allocatable("cpu", "4", "memory", "8Gi", "pods", "10").Obj().Status

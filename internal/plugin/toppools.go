@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/why"
 )
 
@@ -72,7 +73,7 @@ func (p *plugin) topPools(ctx context.Context, reached *cluster) (*ranking, erro
 			item.Used = corev1.ResourceList{}
 		}
 		for j := range nodes {
-			if _, member := nodes[j].Labels[cmp.Or(pools[i].Status.MemberLabel, pools[i].MemberLabel())]; member {
+			if membership.HasJoined(&nodes[j], pools[i].Name) {
 				item.Nodes++
 				addTo(item.Allocatable, nodes[j].Status.Allocatable)
 				addTo(item.Requested, taken.of(nodes[j].Name))
