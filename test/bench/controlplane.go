@@ -30,6 +30,8 @@ const (
 	agentFloor    = "floor"
 	agentArticle  = "article"
 	agentKubelet  = "kubelet"
+	// agentController is a controller that does nothing but send patches which it is given.
+	agentController = "controller"
 
 	agentControllers = "kube-controller-manager"
 )

@@ -6,15 +6,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
-	"github.com/windlass-operator/windlass/internal/membership"
 )
 
 // tierGold is the value of a label that a pool sets.
@@ -40,7 +39,7 @@ func nodePoolApply(ctx context.Context, b *bench, r *controlPlane) (section, err
 	}
 	s.note("a node has %.1f KB as JSON", float64(size)/1000)
 	p := newPoolBench(r, n, &s)
-	err = b.interleave(ctx, variant{agentFloor, p.floor}, variant{agentArticle, p.article}, variant{agentWindlass, p.windlass})
+	err = b.interleave(ctx, variant{agentFloor, p.floor}, variant{agentController, p.controller}, variant{agentArticle, p.article}, variant{agentWindlass, p.windlass})
 	p.conclude()
 	return s, err
 }
@@ -51,55 +50,12 @@ func (p *poolBench) floor(ctx context.Context, round int) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}
-	pool := newPool()
-	pool.UID, pool.Finalizers = "bench", []string{nodesv1.Finalizer}
-	pool.Status.Ledger = membership.Wanted(pool)
-	loop := func(ctx context.Context, patches map[string][]byte, names []string) error {
+	return p.send(ctx, round, agentFloor, func(ctx context.Context, patches map[string][]byte) error {
+		names := slices.Sorted(maps.Keys(patches))
 		return forEach(ctx, threads, len(names), func(ctx context.Context, i int) error {
-			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: names[i]}}
-			patch := client.RawPatch(types.MergePatchType, patches[names[i]])
-			return bare.Patch(ctx, node, patch, client.FieldOwner(agentWindlass))
+			return patchNode(ctx, bare, names[i], patches[names[i]])
 		})
-	}
-	for _, step := range []struct {
-		into map[string]*series
-		want func(*corev1.Node) bool
-	}{{p.apply, carries}, {p.remove, func(node *corev1.Node) bool { return !carriesAny(node) }}} {
-		patches, names, err := p.plan(ctx, pool)
-		if err != nil {
-			return err
-		}
-		_, err = p.run(ctx, round, agentFloor, step.into, step.want, func(ctx context.Context) error {
-			return loop(ctx, patches, names)
-		})
-		if err != nil {
-			return err
-		}
-		pool.DeletionTimestamp = new(metav1.Now())
-	}
-	return nil
-}
-
-// plan computes the patches that bring all nodes to what the pool wants.
-func (p *poolBench) plan(ctx context.Context, pool *nodesv1.NodePool) (patches map[string][]byte, names []string, err error) {
-	var nodes corev1.NodeList
-	if err := p.plane.cache.List(ctx, &nodes, client.HasLabels{nodesv1.RoleLabel(poolName)}); err != nil {
-		return nil, nil, fmt.Errorf("cannot list nodes: %w", err)
-	}
-	prepared, err := membership.NewPool(pool)
-	if err != nil {
-		return nil, nil, err
-	}
-	patches = map[string][]byte{}
-	for i := range nodes.Items {
-		node := &nodes.Items[i]
-		plan := membership.NewPlan(node, membership.Pools{poolName: prepared})
-		if patches[node.Name], err = plan.MergePatch(node); err != nil {
-			return nil, nil, err
-		}
-		names = append(names, node.Name)
-	}
-	return patches, names, nil
+	})
 }
 
 // windlass creates the pool, and deletes it again.

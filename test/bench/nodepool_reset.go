@@ -45,6 +45,8 @@ func (p *poolBench) conclude() {
 	p.out.Ratios = append(p.out.Ratios,
 		compare("windlass to the floor, apply", p.apply[agentWindlass], p.apply[agentFloor], 1.2),
 		compare("windlass to the floor, take off", p.remove[agentWindlass], p.remove[agentFloor], 0),
+		compare("windlass to a bare controller, apply", p.apply[agentWindlass], p.apply[agentController], 0),
+		compare("windlass to a bare controller, take off", p.remove[agentWindlass], p.remove[agentController], 0),
 		compare("article without a limit of requests to windlass", p.apply[agentArticle], p.apply[agentWindlass], 0),
 	)
 	p.out.Checks = append(p.out.Checks, p.checkApply, p.checkRemove)

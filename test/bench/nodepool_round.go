@@ -5,13 +5,16 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/membership"
 )
 
 // newPool returns the pool of all nodes.
@@ -68,13 +71,13 @@ func newPoolBench(r *controlPlane, n int, s *section) *poolBench {
 		checkApply:  check{Name: "patches of nodes by windlass while the pool is applied", Want: n},
 		checkRemove: check{Name: "patches of nodes by windlass while the pool is taken off", Want: n},
 	}
-	for _, name := range []string{agentFloor, agentWindlass, agentArticle} {
+	for _, name := range []string{agentFloor, agentController, agentWindlass, agentArticle} {
 		p.apply[name] = s.measure(name+": apply", "s")
 	}
-	for _, name := range []string{agentFloor, agentWindlass} {
+	for _, name := range []string{agentFloor, agentController, agentWindlass} {
 		p.remove[name] = s.measure(name+": take off", "s")
 	}
-	for _, name := range []string{agentFloor, agentWindlass, agentArticle} {
+	for _, name := range []string{agentFloor, agentController, agentWindlass, agentArticle} {
 		for _, process := range poolProcesses() {
 			if process != agentWindlass || name == agentWindlass {
 				p.cost[name+"/"+process] = s.measure(name+": CPU of "+process, "ms per node")
@@ -128,4 +131,53 @@ func (p *poolBench) run(ctx context.Context, round int, name string, into map[st
 		}
 	}
 	return p.plane.audit.since(mark)
+}
+
+// send measures a way of sending the patches that apply the pool, and then those that take it off.
+func (p *poolBench) send(ctx context.Context, round int, agent string, begin func(ctx context.Context, patches map[string][]byte) error) error {
+	pool := newPool()
+	pool.UID, pool.Finalizers = "bench", []string{nodesv1.Finalizer}
+	pool.Status.Ledger = membership.Wanted(pool)
+	for _, step := range []struct {
+		into map[string]*series
+		want func(*corev1.Node) bool
+	}{{p.apply, carries}, {p.remove, func(node *corev1.Node) bool { return !carriesAny(node) }}} {
+		patches, err := p.plan(ctx, pool)
+		if err != nil {
+			return err
+		}
+		_, err = p.run(ctx, round, agent, step.into, step.want, func(ctx context.Context) error { return begin(ctx, patches) })
+		if err != nil {
+			return err
+		}
+		pool.DeletionTimestamp = new(metav1.Now())
+	}
+	return nil
+}
+
+// patchNode sends a patch as the manager does.
+func patchNode(ctx context.Context, c client.Writer, name string, raw []byte) error {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	return c.Patch(ctx, node, client.RawPatch(types.MergePatchType, raw), client.FieldOwner(agentWindlass))
+}
+
+// plan computes the patches that bring all nodes to what the pool wants.
+func (p *poolBench) plan(ctx context.Context, pool *nodesv1.NodePool) (map[string][]byte, error) {
+	var nodes corev1.NodeList
+	if err := p.plane.cache.List(ctx, &nodes, client.HasLabels{nodesv1.RoleLabel(poolName)}); err != nil {
+		return nil, fmt.Errorf("cannot list nodes: %w", err)
+	}
+	prepared, err := membership.NewPool(pool)
+	if err != nil {
+		return nil, err
+	}
+	patches := map[string][]byte{}
+	for i := range nodes.Items {
+		node := &nodes.Items[i]
+		plan := membership.NewPlan(node, membership.Pools{poolName: prepared})
+		if patches[node.Name], err = plan.MergePatch(node); err != nil {
+			return nil, err
+		}
+	}
+	return patches, nil
 }
