@@ -29,6 +29,11 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	if err := r.disownStore(ctx, pass); err != nil {
 		return flow.Fail(err)
 	}
+	if decided.regain {
+		if err := r.keepRegained(ctx, pass); err != nil {
+			return flow.Fail(err)
+		}
+	}
 	if decided.save != nil {
 		if err := r.save(ctx, pass); err != nil {
 			return flow.Fail(err)
@@ -103,6 +108,15 @@ func (r *Reconciler) save(ctx context.Context, pass *scope) error {
 	}
 	pass.finished = run
 	return nil
+}
+
+// keepRegained stores the state that was found where its Secret is gone, before anything is done with it.
+func (r *Reconciler) keepRegained(ctx context.Context, pass *scope) error {
+	run := ""
+	if last := pass.Object.Status.LastOperation; last != nil {
+		run = last.ID
+	}
+	return r.writeStore(ctx, pass, pass.seen.stored, run)
 }
 
 // writeStore writes the Secret with the tool's state, as of a run.

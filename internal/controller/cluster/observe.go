@@ -47,6 +47,8 @@ type observation struct {
 	storedIn types.UID
 	holder   *corev1.Secret
 	unusable *refusal
+	// regained says that stored is not in a Secret: that is gone, and the tool's state was found where the tool left it.
+	regained bool
 	// forbidden says why the tool must not be called at all; nil if it may.
 	forbidden *refusal
 	// claimant is another Cluster whose file this one names; empty for none. elsewhere says that this one was applied from another file, which
@@ -92,7 +94,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Fail(err)
 	}
 	for _, read := range []func(context.Context, *clusterprovisionerv1alpha1.Cluster, *observation) error{
-		r.observeStore, r.observeRun, r.observeConfig, r.observeClaims, r.observeKubeconfig,
+		r.observeStore, r.observeRun, r.observeConfig, r.observeClaims, r.observeLost, r.observeKubeconfig,
 	} {
 		if err := read(ctx, cluster, seen); err != nil {
 			return flow.Fail(err)

@@ -34,6 +34,8 @@ type decision struct {
 	// how it has failed; nil if it can.
 	save *store
 	lost *provision.Failure
+	// regain says that the state of the tool has to be stored once more: its Secret is gone.
+	regain bool
 	// cancel says that the run that is under way has to end.
 	cancel bool
 	// start is the run to start; nil for none.
@@ -59,6 +61,7 @@ const soon = 20 * time.Millisecond
 // plan decides what to do about a Cluster.
 func plan(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now time.Time) decision {
 	next := planRun(cluster, seen, now)
+	next.regain = seen.regained && !next.release && !status.IsPaused(cluster)
 	if cluster.DeletionTimestamp.IsZero() {
 		planKubeconfig(&next, cluster, seen)
 	}
@@ -221,6 +224,9 @@ func repeatRequested(cluster *clusterprovisionerv1alpha1.Cluster) bool {
 // undone is the line of a plan above those that it has because a change failed.
 const undone = "undone from the change that failed:"
 
+// unknownBefore is the line of a plan where the configuration that is applied is not stored any more, so that nobody can say what goes.
+const unknownBefore = "what is applied is not known"
+
 // changeOf says what applying the configuration will change. Applied is the digest of the one that is applied, empty for none. It also undoes what the
 // tool was given since: a run that failed can have done half of it.
 func changeOf(applied string, seen observation) *clusterprovisionerv1alpha1.Plan {
@@ -229,10 +235,16 @@ func changeOf(applied string, seen observation) *clusterprovisionerv1alpha1.Plan
 	if seen.stored != nil {
 		before, given = seen.stored.applied.config(), seen.stored.given.config()
 	}
-	if given != nil && applied == to {
+	switch {
+	case given != nil && applied == to:
 		before, from = given, given.Digest
+	case before == nil && applied == to:
+		before = &seen.config // the digest tells that it is the same
 	}
 	difference := provision.Diff(before, seen.config)
+	if before == nil && applied != "" {
+		difference = provision.Plan{Summary: []string{unknownBefore}, Destructive: true}
+	}
 	change := &clusterprovisionerv1alpha1.Plan{ID: planID(from, to), Destructive: difference.Destructive}
 	if given != nil && given.Digest != to && (before == nil || given.Digest != before.Digest) {
 		back := provision.Diff(given, seen.config)

@@ -95,6 +95,9 @@ func failedChange(text string) change {
 	}
 }
 
+// nothingStored has the Secret with the configuration be gone, of a tool without a state.
+func nothingStored(s *situation) { s.seen.stored = nil }
+
 // recordedEarlier makes the status have the digest of the first document alone, as earlier versions recorded it.
 func recordedEarlier(s *situation) {
 	former := mustRead(string(s.seen.stored.applied.text)).Former
@@ -327,6 +330,20 @@ func TestPlanUp(t *testing.T) {
 				change: &clusterprovisionerv1alpha1.Plan{ID: planID(mustRead(textTwo).Digest, mustRead(textTwoNext).Digest), Summary: "document 2: other: changed"},
 				outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonWaitingForApproval, "the annotation clusterprovisioner.rke.io/approve="+
 					planID(mustRead(textTwo).Digest, mustRead(textTwoNext).Digest), 0),
+			},
+		},
+		"a change from what is not known any more waits for its approval as one that may lose something": {
+			given(applied(textA), nothingStored, configured(textB), manual), decision{
+				change: &clusterprovisionerv1alpha1.Plan{
+					ID: losingPlan().ID, Summary: "what is applied is not known", Destructive: true,
+				},
+				outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonWaitingForApproval,
+					"the annotation clusterprovisioner.rke.io/approve="+losingPlan().ID, 0),
+			},
+		},
+		"a repeat of what is applied changes nothing, also where it is not stored any more": {
+			given(applied(textA), nothingStored, annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now"), manual), decision{
+				start: up(textA, "now", 1), change: &clusterprovisionerv1alpha1.Plan{ID: planID(mustRead(textA).Digest, mustRead(textA).Digest)}, outcome: applying,
 			},
 		},
 		"a retry annotation that was served starts nothing": {
