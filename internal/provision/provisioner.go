@@ -138,13 +138,16 @@ func (r *Run) Predates(last *clusterprovisionerv1alpha1.Operation) bool {
 // MaxLog bounds Run.Log, in bytes.
 const MaxLog = 64 << 10
 
+// MaxState bounds the state of a tool, in bytes, before it is compressed.
+const MaxState = 128 << 20
+
 // Artifacts are what a tool left behind.
 type Artifacts struct {
 	// State holds the tool's state by file name.
 	State map[string][]byte
 	// Torn names the state files that were not written to their end. Their stored copies are better.
 	Torn []string
-	// Unread names the files that cannot be kept: they are too large, or must not be read.
+	// Unread names the files that cannot be kept: they are too large, alone or with those before them, or must not be read.
 	Unread []string
 	// Kubeconfig is the kubeconfig that the tool wrote.
 	Kubeconfig []byte

@@ -413,7 +413,7 @@ func TestPlanOfARun(t *testing.T) {
 				save: &store{given: of(textB), applied: of(textA), state: state("old")},
 				lost: &provision.Failure{
 					Reason:  clusterprovisionerv1alpha1.ReasonStateLost,
-					Message: `cannot store what the tool left: file "huge" has more than 8388608 bytes, or cannot be read`,
+					Message: `cannot store what the tool left: file "huge" has more than 8388608 bytes, or more than 134217728 with the others, or cannot be read`,
 				},
 				outcome: recording,
 			},

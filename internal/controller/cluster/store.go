@@ -67,7 +67,7 @@ func (s *store) after(run *provision.Run, left *provision.Artifacts) (*store, *p
 	next := s.with(run, left)
 	_, err := next.encode()
 	if len(left.Unread) > 0 {
-		err = fmt.Errorf("file %q has more than %d bytes, or cannot be read", left.Unread[0], maxUnpacked)
+		err = fmt.Errorf("file %q has more than %d bytes, or more than %d with the others, or cannot be read", left.Unread[0], maxUnpacked, provision.MaxState)
 	}
 	switch {
 	case err == nil:

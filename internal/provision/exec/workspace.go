@@ -23,11 +23,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision/confine"
 )
 
-// Bounds of what a tool leaves behind, in bytes. A Secret holds 1 MiB.
-const (
-	maxStateFiles = 16
-	maxFile       = 8 << 20
-)
+// maxFile bounds a file that a tool leaves behind, in bytes. A Secret holds 1 MiB.
+const maxFile = 8 << 20
 
 // workspace is the directory that a tool works in: where the configuration is, and where the tool writes its state and the kubeconfig.
 // Nothing outside of it is read or written through it, wherever links lead.
@@ -182,19 +179,8 @@ func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifac
 		if err != nil || pattern != filepath.Base(pattern) {
 			continue // provision.Tool.Check tells of it
 		}
-		for _, file := range files[:min(len(files), maxStateFiles)] {
-			content, err := w.read(file)
-			switch {
-			case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoFile): // it can have been removed since
-			case unreadable(err):
-				left.Unread = append(left.Unread, file)
-			case err != nil:
-				return left, err
-			case torn(content):
-				left.Torn = append(left.Torn, file)
-			default:
-				left.State[file] = content
-			}
+		if err := w.collectState(files, &left); err != nil {
+			return left, err
 		}
 	}
 	file := path.Clean(values.Expand(tool.KubeconfigFile))
@@ -210,6 +196,33 @@ func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifac
 		left.Kubeconfig = content
 	}
 	return left, nil
+}
+
+// collectState reads state files, as many as fit into the manager's memory. The others are told of: the next run would miss them.
+func (w *workspace) collectState(files []string, left *provision.Artifacts) error {
+	size := 0
+	for _, content := range left.State {
+		size += len(content)
+	}
+	for _, file := range files {
+		if _, known := left.State[file]; known {
+			continue // by another pattern
+		}
+		content, err := w.read(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoFile): // it can have been removed since
+		case unreadable(err), err == nil && size+len(content) > provision.MaxState:
+			left.Unread = append(left.Unread, file)
+		case err != nil:
+			return err
+		case torn(content):
+			left.Torn = append(left.Torn, file)
+		default:
+			left.State[file] = content
+			size += len(content)
+		}
+	}
+	return nil
 }
 
 // unreadable reports whether reading a file fails until somebody changes it. The run has failed then, and whoever asks goes on.

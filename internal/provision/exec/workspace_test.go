@@ -195,7 +195,7 @@ func TestClustersInOneDirectoryTakeEachOthersState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 2 * maxStateFiles {
+	for i := range 32 {
 		if err := root.WriteFile(fmt.Sprintf("a%d.rkestate", i), []byte("of a neighbour"), fileMode); err != nil {
 			t.Fatal(err)
 		}
@@ -213,6 +213,39 @@ func TestClustersInOneDirectoryTakeEachOthersState(t *testing.T) {
 	left, err := w.collect("east", tool)
 	if want := map[string][]byte{"east.rkestate": []byte("of east")}; err != nil || !maps.EqualFunc(left.State, want, bytes.Equal) {
 		t.Errorf("collected %q (%v), want %q", left.State, err, want)
+	}
+}
+
+// TestTheSeventeenthStateFileIsDropped is about a tool with many state files: of each pattern, only the first ones were stored, which nobody learned before
+// the rest was needed on another machine.
+func TestTheSeventeenthStateFileIsDropped(t *testing.T) {
+	t.Parallel()
+	const small, large = 20, provision.MaxState/maxFile + 1
+	at := t.TempDir()
+	root, err := os.OpenRoot(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &workspace{dir: root, config: filepath.Join(at, "cluster.yml"), name: "cluster.yml"}
+	defer w.close()
+	for i := range small {
+		if err := errors.Join(root.WriteFile(fmt.Sprintf("%02d.small", i), []byte("state"), fileMode), root.Mkdir(fmt.Sprintf("%02d-small", i), dirMode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := w.collect("one", provision.Tool{StateFiles: []string{"*small"}})
+	if err != nil || len(left.State) != small || len(left.Unread) > 0 {
+		t.Errorf("of %d files %d are collected, and %q cannot be kept: %v", small, len(left.State), left.Unread, err)
+	}
+	for i := range large {
+		name := fmt.Sprintf("%02d.large", i)
+		if err := errors.Join(root.WriteFile(name, nil, fileMode), os.Truncate(filepath.Join(at, name), maxFile)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err = w.collect("one", provision.Tool{StateFiles: []string{"*.large", "*"}})
+	if want := fmt.Sprintf("%02d.large", large-1); err != nil || len(left.State) < large-1 || !slices.Contains(left.Unread, want) {
+		t.Errorf("of %d large files %d are collected, and %q cannot be kept (%v), want %q", large, len(left.State), left.Unread, err, want)
 	}
 }
 
