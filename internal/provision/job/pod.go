@@ -46,6 +46,8 @@ const (
 	toldFile = runDir + "/told.json"
 	// problemFile is the report of a run that could not start.
 	problemFile = runDir + "/problem.json"
+	// reportedFile says that a manager was told how the run ended, and what it left.
+	reportedFile = runDir + "/reported"
 )
 
 // Prepare is what the init container does: it copies this program and the request to where the tool's container has them.
@@ -103,7 +105,7 @@ func (p Pod) Run(ctx context.Context) error {
 		}
 	}
 	<-told
-	return stop(ctx, runner, wanted.Cluster)
+	return stop(ctx, runner, wanted.Cluster, reportedFile)
 }
 
 // takeRequest reads the request and takes it out of the file system, before the tool is there to read it.
@@ -136,10 +138,11 @@ func start(ctx context.Context, runner *exec.Runner, wanted provision.Request) e
 	return err
 }
 
-// stop ends the tool, if it has not ended, and then waits a while for somebody who stores what it left.
-func stop(ctx context.Context, runner *exec.Runner, cluster string) error {
+// stop ends the tool, if it has not ended, and then waits a while for somebody who stores what it left: nothing else has that. A Pod that is evicted may be
+// told to end between the end of its tool and the next look of a manager. The file is there once a manager was told.
+func stop(ctx context.Context, runner *exec.Runner, cluster, reported string) error {
 	run, err := runner.Observe(ctx, cluster)
-	if err != nil || run.Phase != provision.Running {
+	if err != nil {
 		return nil //nolint:nilerr // there is nothing to end
 	}
 	for run.Phase == provision.Running {
@@ -151,23 +154,47 @@ func stop(ctx context.Context, runner *exec.Runner, cluster string) error {
 			return err
 		}
 	}
-	<-time.After(handover)
+	if exists(reported) {
+		return nil // the Job is deleted once the result is stored
+	}
+	for waited := time.Duration(0); waited < handover; waited += pollInterval {
+		<-time.After(pollInterval)
+		if exists(reported) {
+			<-time.After(delivery)
+			return nil
+		}
+	}
 	return nil
+}
+
+// delivery is how long a Pod that ends waits after its report: that has to arrive, and whoever could not store it asks again.
+const delivery = 2 * followEvery
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Report writes how far the run is, and what it left if it has ended.
 func (p Pod) Report(ctx context.Context, cluster string, out io.Writer) error {
-	told := Report{Run: provision.Run{Phase: provision.Running}}
-	err := p.look(ctx, cluster, &told)
-	if err != nil {
+	told := &Report{Run: provision.Run{Phase: provision.Running}}
+	if err := p.look(ctx, cluster, told); err != nil {
 		return err
 	}
+	return tell(told, out, reportedFile)
+}
+
+// tell writes a report, and then the file that says so, if the run has ended.
+func tell(told *Report, out io.Writer, reported string) error {
 	packed, err := pack(told)
 	if errors.Is(err, errTooLarge) {
-		packed, err = pack(tooLarge(&told))
+		packed, err = pack(tooLarge(told))
 	}
 	if err == nil {
 		_, err = out.Write(packed)
+	}
+	if err == nil && told.Run.Phase != provision.Running {
+		_ = os.WriteFile(reported, nil, 0o600) // without it the Pod waits before it ends, and the report is good
 	}
 	return err
 }
