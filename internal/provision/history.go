@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // MaxRuns is how many runs of a cluster are kept with the end of their logs.
@@ -76,13 +78,13 @@ func (h History) Encode() (map[string]string, error) {
 }
 
 // DecodeHistory reads the data of a ConfigMap that keeps a history. Others can write it, and earlier versions wrote none: what cannot be
-// read is no history, and what is read is within its bounds.
+// read is no history, and what is read is within its bounds, so that it can be written again.
 func DecodeHistory(data map[string]string) History {
 	var out History
 	if json.Unmarshal([]byte(data[keyRuns]), &out) != nil {
 		return nil
 	}
-	out = slices.DeleteFunc(out, func(run Ended) bool { return run.ID == "" || strings.ContainsAny(run.ID, "/ \n") })
+	out = slices.DeleteFunc(out, func(run Ended) bool { return run.ID == "" || len(validation.IsConfigMapKey(prefixLogs+run.ID)) > 0 })
 	out = out[:min(len(out), MaxRuns)]
 	for i := range out {
 		out[i].Log = data[prefixLogs+out[i].ID]
@@ -90,6 +92,13 @@ func DecodeHistory(data map[string]string) History {
 			out[i].Log = data[keyLog]
 		}
 		out[i].Log = bounded(out[i].Log)
+		out[i].Action, out[i].Phase, out[i].Reason = Action(word(string(out[i].Action))), Phase(word(string(out[i].Phase))), word(out[i].Reason)
 	}
 	return out
 }
+
+// maxWord bounds an action, a phase and a reason, in bytes.
+const maxWord = 128
+
+// word returns the beginning of a text that Windlass writes as one word.
+func word(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxWord)], "") }

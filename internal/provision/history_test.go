@@ -47,6 +47,7 @@ func TestHistoryKeepsTheLastRuns(t *testing.T) {
 func TestAttackHistoryOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	many := "[" + strings.TrimSuffix(strings.Repeat(`{"id":"x"},`, 1000), ",") + "]"
+	long := strings.Repeat("ä", 1<<20)
 	for name, c := range map[string]struct {
 		data map[string]string
 		want int
@@ -55,6 +56,8 @@ func TestAttackHistoryOfSomebodyElse(t *testing.T) {
 		"a log of an earlier version":     {map[string]string{"log": "old"}, 0},
 		"not JSON":                        {map[string]string{"runs": "{"}, 0},
 		"runs without end":                {map[string]string{"runs": many}, MaxRuns},
+		"an ID that no key takes":         {map[string]string{"runs": `[{"id":"up:1"},{"id":"` + strings.Repeat("a", 250) + `"},{"id":"good"}]`}, 1},
+		"words without end":               {map[string]string{"runs": `[{"id":"a","action":"` + long + `","phase":"` + long + `","reason":"` + long + `"}]`}, 1},
 		"an ID that is not one":           {map[string]string{"runs": `[{"id":"a/b"},{"id":""},{"id":"a b"},{"id":"good"}]`}, 1},
 		"a log that is longer than a log": {map[string]string{"runs": `[{"id":"a"}]`, "log": strings.Repeat("x", 2*MaxLog)}, 1},
 	} {
@@ -65,6 +68,9 @@ func TestAttackHistoryOfSomebodyElse(t *testing.T) {
 		for _, run := range got {
 			if len(run.Log) > MaxLog {
 				t.Errorf("%s: a log of %d bytes", name, len(run.Log))
+			}
+			if size := len(run.Action) + len(run.Phase) + len(run.Reason); size > 3*maxWord {
+				t.Errorf("%s: words of %d bytes", name, size)
 			}
 		}
 	}

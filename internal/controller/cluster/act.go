@@ -100,10 +100,10 @@ func (r *Reconciler) save(ctx context.Context, pass *scope) error {
 	if err := r.writeStore(ctx, pass, pass.decision.save, run.ID); err != nil {
 		return err
 	}
-	if err := r.keepLog(ctx, pass.Object, *run); err != nil {
+	if err := unlessRefused(ctx, r.keepLog(ctx, pass.Object, *run)); err != nil {
 		return err
 	}
-	if err := r.unpublish(ctx, pass.Object, *run); err != nil {
+	if err := unlessRefused(ctx, r.unpublish(ctx, pass.Object, *run)); err != nil {
 		return err
 	}
 	pass.finished = run

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/provision"
 )
@@ -41,6 +42,17 @@ func (r *Reconciler) keepLog(ctx context.Context, cluster *clusterprovisionerv1a
 	if err := patch.Write(ctx, r.direct, kept, seen); err != nil {
 		return fmt.Errorf("cannot write the log to ConfigMap %s/%s: %w", r.namespace, *kept.Name, err)
 	}
+	return nil
+}
+
+// unlessRefused returns the error of a log that could not be written, unless a person has to change something before it can be: the run counts without its
+// log, or its Cluster could not even be deleted.
+func unlessRefused(ctx context.Context, err error) error {
+	refused := kube.IsRefused(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+	if err == nil || !refused {
+		return err
+	}
+	log.FromContext(ctx).Error(err, "Cannot keep the log of the run")
 	return nil
 }
 
