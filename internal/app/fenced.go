@@ -143,10 +143,21 @@ type fencedProvisioner struct {
 	fence *fence.Fence
 }
 
-// Start implements provision.Provisioner.
+// Start implements provision.Provisioner. A start can wait for that of another Cluster, and for the API server, longer than the lease lasts: the fence is
+// asked again right before the tool is started.
 func (p *fencedProvisioner) Start(ctx context.Context, request provision.Request) error {
 	if err := p.fence.Check(); err != nil {
 		return err
+	}
+	given := request.CallBefore
+	request.Before = func(ctx context.Context) error {
+		if err := p.fence.Check(); err != nil {
+			return err
+		}
+		if err := given(ctx); err != nil {
+			return err
+		}
+		return p.fence.Check()
 	}
 	return p.Provisioner.Start(ctx, request)
 }

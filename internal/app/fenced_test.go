@@ -120,4 +120,59 @@ func TestToolsAreNotStartedBehindAClosedFence(t *testing.T) {
 	}
 }
 
+// slow is a provisioner whose start waits for something, as for the start of another Cluster, before it calls what the request wants to be called.
+type slow struct {
+	provision.Provisioner
+
+	wait    func()
+	started bool
+}
+
+// Start implements provision.Provisioner. Nothing else is called.
+func (s *slow) Start(ctx context.Context, request provision.Request) error {
+	s.wait()
+	if err := request.CallBefore(ctx); err != nil {
+		return err
+	}
+	s.started = true
+	return nil
+}
+
+// TestAToolStartsAfterTheLease is about a start that had to wait: the fence was asked once, before.
+func TestAToolStartsAfterTheLease(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		// waiting and storing say that the lease ends while the start waits, or while the state is stored. bare is a request without anything to call.
+		waiting, storing, bare bool
+		stored, started        bool
+	}{
+		"it lasts": {stored: true, started: true},
+		"it lasts, and there is nothing to store":     {bare: true, started: true},
+		"it ends while the start waits":               {waiting: true},
+		"it ends, and there is nothing to store":      {waiting: true, bare: true},
+		"it ends while what the tool needs is stored": {storing: true, stored: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := time.Now()
+			leading := fence.New(leaseDuration, time.Second, 0, func() time.Time { return now })
+			end := func(it bool) {
+				if it {
+					now = now.Add(time.Hour)
+				}
+			}
+			succeed(t, leading.Guard(&aLock{}).Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}))
+			stored, request := false, provision.Request{}
+			if !test.bare {
+				request.Before = func(context.Context) error { stored = true; end(test.storing); return nil }
+			}
+			below := &slow{wait: func() { end(test.waiting) }}
+			err := (&fencedProvisioner{Provisioner: below, fence: leading}).Start(t.Context(), request)
+			if stored != test.stored || below.started != test.started || (err == nil) != test.started {
+				t.Errorf("stored: %t, started: %t, %v; want %t, %t", stored, below.started, err, test.stored, test.started)
+			}
+		})
+	}
+}
+
 func closedFence() *fence.Fence { return fence.New(leaseDuration, time.Second, 0, time.Now) }
