@@ -72,8 +72,8 @@ type Request struct {
 	Config []byte
 	// State is restored where the tool looks for it, unless it is still there.
 	State map[string][]byte
-	// Since is when the last run began if that was another manager's, and what is kept here is from before; zero otherwise. Then nothing from before counts: no
-	// run of this ID, no working directory, and no state beside a user's file.
+	// Since is when the last run began if that was another manager's, and what is kept here is from before, or no run is; zero otherwise. Then nothing from
+	// before counts: no run of this ID, no working directory, and no state beside a user's file.
 	Since time.Time `json:"-"`
 	// PrivateKey is an SSH key that the tool gets through an agent. It is kept in memory only.
 	PrivateKey []byte

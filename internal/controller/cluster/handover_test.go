@@ -108,6 +108,62 @@ func TestALeaderThatReturnsWorksOnItsOldState(t *testing.T) {
 	holds("B in the same directory", "addons: d\n", "donedonedonedone")
 }
 
+// TestARunThatNeverReportedOverwritesNewerState is about a leader that ended, or whose supervisor did, between the request for a run and its record. When it came
+// back, nobody knew when that run had begun, and its state was stored over the newer one of the leader in between.
+func TestARunThatNeverReportedOverwritesNewerState(t *testing.T) {
+	s := newStage(t)
+	s.create(inline)
+	digest := func(more string) string { return mustRead(configText + more).Digest }
+	s.until("A has applied it", func() bool { return s.cluster.Status.AppliedConfigHash == digest("") })
+	s.settled()
+	run := filepath.Join(s.dir, "root", string(s.cluster.UID), "run")
+	if err := errors.Join(os.Remove(filepath.Join(run, "record.json")), os.Remove(filepath.Join(run, "result.json"))); err != nil {
+		t.Fatal(err)
+	}
+	s.lead("a", "b")
+	began := s.cluster.Status.LastOperation.StartTime.Time
+	testkit.Eventually(t, "the second is over", func() bool { return time.Since(began) > time.Second })
+	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Config.Inline = configText + "addons: b\n" })
+	s.until("B has applied a change", func() bool { return s.cluster.Status.AppliedConfigHash == digest("addons: b\n") })
+	s.settled()
+	last := s.cluster.Status.LastOperation.ID
+	s.lead("b", "a")
+	s.settled()
+	state, err := unpack(s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data[keyState+"cluster.rkestate"])
+	if err != nil || string(state) != "donedone" || s.cluster.Status.LastOperation.ID != last {
+		t.Errorf("the stored state is %q (%v), and the last run %+v; want the state of %s", state, err, s.cluster.Status.LastOperation, last)
+	}
+}
+
+// TestAStartThatCameToNothingLeavesAnOldState is about a leader whose only start failed when the state was in its place. When it came back, that state counted as
+// newer than the copy that the leader in between had stored.
+func TestAStartThatCameToNothingLeavesAnOldState(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	beside := filepath.Join(s.dir, "cluster.rkestate")
+	applied := func(more string) {
+		t.Helper()
+		s.until("the file is applied", func() bool { return s.cluster.Status.AppliedConfigHash == mustRead(configText+more).Digest })
+		s.settled()
+	}
+	applied("")
+	s.lead("a", "b") // B has tried, and left the state of before
+	began := s.cluster.Status.LastOperation.StartTime.Time
+	testkit.Eventually(t, "the second is over", func() bool { return time.Since(began) > time.Second })
+	s.file("stale", "stale")
+	if err := os.Chtimes(filepath.Join(s.dir, "stale"), began.Add(-time.Minute), began.Add(-time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(s.dir, "stale"), beside); err != nil {
+		t.Fatal(err)
+	}
+	s.file("cluster.yml", configText+"addons: b\n")
+	applied("addons: b\n")
+	if state, err := os.ReadFile(beside); err != nil || string(state) != "donedone" {
+		t.Errorf("the state is %q (%v), want that of the last run and of this one", state, err)
+	}
+}
+
 // lead makes the manager of one machine end, and that of another one lead.
 func (s *stage) lead(from, to string) {
 	s.t.Helper()
@@ -164,12 +220,21 @@ func TestOutdatedRuns(t *testing.T) {
 			s.seen.stored = nil
 			at(s, "up-a-1", noon.Add(-time.Second), provision.Succeeded)
 		}}, false},
-		"the first run": {[]change{func(s *situation) { at(s, "up-a-1", noon, provision.Succeeded) }}, false},
+		"no run is here": {[]change{recordedAtNoon, func(s *situation) { s.seen.run = nil }}, true},
+		"no run is here, and the state was lost": {[]change{recordedAtNoon, func(s *situation) {
+			s.seen.run, s.seen.stored = nil, nil
+		}}, false},
+		"no run is anywhere": {[]change{func(s *situation) { s.seen.stored = &store{} }}, false},
+		"the first run":      {[]change{func(s *situation) { at(s, "up-a-1", noon, provision.Succeeded) }}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := given(test.changes...)
-			if got := outdated(s.cluster, s.seen.stored, s.seen.run); got != test.want {
+			run, none := s.seen.run, s.seen.run == nil
+			if none {
+				run = &provision.Run{}
+			}
+			if got := outdated(s.cluster, s.seen.stored, run, none); got != test.want {
 				t.Errorf("it is outdated: %t, want %t", got, test.want)
 			}
 		})

@@ -37,7 +37,8 @@ type observation struct {
 	version string
 	// run is the tool's run that is under way, or the last; nil for none.
 	run *provision.Run
-	// outdated says that what this machine keeps of the cluster is from a run before the last one, which another manager had.
+	// outdated says that what this machine keeps of the cluster is from a run before the last one, which another manager had, or of a start that came to
+	// nothing.
 	outdated bool
 	// left is what the run left behind; nil unless it has ended, and the status does not say so yet and has to.
 	left *provision.Artifacts
@@ -162,7 +163,7 @@ func (r *Reconciler) observeRun(ctx context.Context, cluster *clusterprovisioner
 	if err != nil && !none {
 		return fmt.Errorf("cannot read the tool's run: %w", err)
 	}
-	if seen.outdated = !none && outdated(cluster, seen.stored, &run); none || seen.outdated {
+	if seen.outdated = outdated(cluster, seen.stored, &run, none); none || seen.outdated {
 		if seen.run = lostRun(cluster); seen.run != nil {
 			seen.left = &provision.Artifacts{} // what is here is not of that run
 		}

@@ -109,9 +109,14 @@ func lostRun(cluster *clusterprovisionerv1alpha1.Cluster) *provision.Run {
 
 // outdated reports whether a run that has ended is from before the last one: another manager has led since, went on from it, and has stored
 // newer state than this machine keeps. A run that began after the last one is not: its manager died before it could record it. Without a copy,
-// an old state is the best there is.
-func outdated(cluster *clusterprovisionerv1alpha1.Cluster, kept *store, run *provision.Run) bool {
-	return kept != nil && run.Predates(cluster.Status.LastOperation)
+// an old state is the best there is. Where there is no run, a start that came to nothing can have left a state, which a later run of another manager has
+// outdated, too.
+func outdated(cluster *clusterprovisionerv1alpha1.Cluster, kept *store, run *provision.Run, none bool) bool {
+	last := cluster.Status.LastOperation
+	if none {
+		return kept != nil && last != nil && last.StartTime != nil
+	}
+	return kept != nil && run.Predates(last)
 }
 
 // follow waits for a run that is under way. A Cluster that is deleted does not wait until it has come up, and a removal stops once the machines are to

@@ -41,6 +41,35 @@ const (
 
 func (l layout) knownHosts() string { return filepath.Join(l.work(), hostsFile) }
 
+// clear empties the working directory if what is there is from before a time, which is zero if it is not. Where no run has begun, it is of a start that came
+// to nothing, and another manager can have run the tool since.
+func (l layout) clear(since time.Time) error {
+	_, err := os.Stat(l.request())
+	if err == nil && since.IsZero() {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := errors.Join(os.RemoveAll(l.work()), os.MkdirAll(l.work(), dirMode)); err != nil {
+		return fmt.Errorf("cannot clear directory %q: %w", l.work(), noRoom(err))
+	}
+	return nil
+}
+
+// begun returns when the last run began, as far as that is known: a supervisor that could not start leaves no record.
+func (l layout) begun() time.Time {
+	var of record
+	if known, err := read(l.record(), &of); err == nil && known {
+		return of.StartedAt
+	}
+	info, err := os.Stat(l.request())
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime().UTC()
+}
+
 // values are what the placeholders of the tool stand for.
 func (l layout) values(place provision.Place, tool provision.Tool) provision.Values {
 	return provision.Values{Name: place.Name, Config: l.configPath(place, tool), KnownHosts: l.knownHosts()}

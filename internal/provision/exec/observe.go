@@ -45,11 +45,7 @@ func (r *Runner) Observe(_ context.Context, cluster string) (provision.Run, erro
 	if err != nil {
 		return provision.Run{}, fmt.Errorf("cannot check the lock of the run: %w", err)
 	}
-	run := provision.Run{ID: asked.ID, Action: asked.Action, Phase: provision.Running}
-	var begun record
-	if known, err := read(files.record(), &begun); err == nil && known {
-		run.StartedAt = begun.StartedAt
-	}
+	run := provision.Run{ID: asked.ID, Action: asked.Action, Phase: provision.Running, StartedAt: files.begun()}
 	whole := tail(files.log(), maxLog)
 	run.Stage, run.Skipped = provision.Stage(whole), provision.Skipped(whole)
 	run.Log = lastBytes(whole, provision.MaxLog)

@@ -167,10 +167,8 @@ func (r *Runner) count(own layout, file string) (int, error) {
 
 // prepare writes what the tool reads, and returns its call.
 func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, error) {
-	if !wanted.Since.IsZero() {
-		if err := errors.Join(os.RemoveAll(files.work()), os.MkdirAll(files.work(), dirMode)); err != nil {
-			return nil, fmt.Errorf("cannot clear directory %q: %w", files.work(), noRoom(err))
-		}
+	if err := files.clear(wanted.Since); err != nil {
+		return nil, err
 	}
 	work, err := openWorkspace(r.options.ConfigRoot, files, wanted.Place, wanted.Tool)
 	if err != nil {

@@ -4,6 +4,7 @@
 package exec
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -413,6 +414,50 @@ func TestStateIsRestoredWhereItIsLost(t *testing.T) {
 	}
 }
 
+// TestAStartThatCameToNothingLeavesAnOldState is about a start that failed when the stored state was in the working directory. Another manager ran the tool, and
+// the tool was then given the old state, which counted as newer than the copy.
+func TestAStartThatCameToNothingLeavesAnOldState(t *testing.T) {
+	for name, fails := range map[string]func(*provision.Request){
+		"the API server is away": func(wanted *provision.Request) {
+			wanted.Before = func(context.Context) error { return errors.New("no answer") }
+		},
+		"the tool is not installed": func(wanted *provision.Request) { wanted.Tool.Up = []string{"no-such-tool"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			with := func(state string) func(*provision.Request) {
+				return func(wanted *provision.Request) {
+					wanted.ConfigPath, wanted.Config, wanted.State = "", []byte("nodes: []\n"), map[string][]byte{"cluster.rkestate": []byte(state)}
+				}
+			}
+			if err := s.Start(t.Context(), s.part("environment", "up-1", with("old"), fails)); err == nil {
+				t.Fatal("it has started")
+			}
+			s.start(s.part("environment", "up-2", with("new")))
+			s.ended()
+			got, err := os.ReadFile(filepath.Join(layout{dir: filepath.Join(s.root, "uid-1")}.work(), "cluster.rkestate"))
+			if err != nil || string(got) != "new" {
+				t.Errorf("the tool was given the state %q (%v), want the stored one", got, err)
+			}
+		})
+	}
+}
+
+// TestARunWithoutARecordHasNoBeginning is about a supervisor that ended before it wrote its record: its run did not count as older than any other.
+func TestARunWithoutARecordHasNoBeginning(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("work", "up-1"))
+	s.ended()
+	files := layout{dir: filepath.Join(s.root, "uid-1")}
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	if err := errors.Join(os.Remove(files.record()), os.Remove(files.result()), os.Chtimes(files.request(), noon, noon)); err != nil {
+		t.Fatal(err)
+	}
+	if run := s.ended(); run.Phase != provision.Interrupted || !run.StartedAt.Equal(noon) {
+		t.Errorf("the run is %s and began at %s, want %s", run.Phase, run.StartedAt, noon)
+	}
+}
+
 func TestATornStateIsNoState(t *testing.T) {
 	cases := map[string]struct {
 		left string
@@ -430,10 +475,11 @@ func TestATornStateIsNoState(t *testing.T) {
 				r.ConfigPath, r.Config = "", []byte("nodes: []\n")
 				r.State = map[string][]byte{"cluster.rkestate": []byte("from the Secret")}
 			})
+			first := wanted
+			first.ID, first.State = "up-0", nil
+			s.start(first) // or nothing has left what is there
+			s.ended()
 			work := filepath.Join(s.root, "uid-1", "work")
-			if err := os.MkdirAll(work, dirMode); err != nil {
-				t.Fatal(err)
-			}
 			if err := os.WriteFile(filepath.Join(work, "cluster.rkestate"), []byte(tc.left), fileMode); err != nil {
 				t.Fatal(err)
 			}
