@@ -43,8 +43,10 @@ type aggregate struct {
 	originals []noted
 	// kept are the keys, by node, whose originals are still needed.
 	kept map[types.UID][]membership.Key
-	// sharing are the names, sorted, of the pools that have something on a member of this one, and neighbours are their taints.
+	// sharing are the names, sorted, of the pools that have something on a member of this one, and neighbours are their taints. Mates are those that
+	// have a member in common with it.
 	sharing    []string
+	mates      []string
 	neighbours []nodesv1.Taint
 	// handlers counts the members that offer each runtime handler, reporting those that report theirs at all.
 	handlers  map[string]int
@@ -102,7 +104,7 @@ func sumUp(name string, nodes []corev1.Node, pools membership.Pools, finder func
 		order = append(order, &nodes[i])
 	}
 	slices.SortFunc(order, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
-	neighbours := map[string]bool{}
+	neighbours := map[string]bool{} // whether they have a member in common
 	for _, node := range order {
 		found := finder(node)
 		member := slices.Contains(found.members, name)
@@ -112,17 +114,18 @@ func sumUp(name string, nodes []corev1.Node, pools membership.Pools, finder func
 		}
 		if member {
 			for _, other := range found.around {
-				neighbours[other] = other != name
+				neighbours[other] = neighbours[other] || slices.Contains(found.members, other)
 			}
 		}
 	}
-	for other, shares := range neighbours {
-		if shares {
-			c.sharing = append(c.sharing, other)
-			c.neighbours = append(c.neighbours, tolerated(pools[other].NodePool)...)
+	delete(neighbours, name)
+	for _, other := range slices.Sorted(maps.Keys(neighbours)) {
+		c.sharing = append(c.sharing, other)
+		if neighbours[other] {
+			c.mates = append(c.mates, other)
 		}
+		c.neighbours = append(c.neighbours, tolerated(pools[other].NodePool)...)
 	}
-	slices.Sort(c.sharing)
 	return c
 }
 

@@ -18,19 +18,15 @@ import (
 	"github.com/windlass-operator/windlass/internal/kube"
 )
 
-// taintsChanged lets through what the neighbours of a pool follow: other taints on its nodes, and the end of a pool with taints. A new pool finds its
-// neighbours itself when it is counted, before it puts anything on nodes.
-func taintsChanged() predicate.Predicate {
-	changed := kube.Updates(func(before, after *nodesv1.NodePool) bool { return !slices.Equal(tolerated(before), tolerated(after)) })
+// neighbourChanged lets through what the neighbours of a pool follow: what it declares, because a neighbour notes originals, has conflicts and shares
+// nodes by that, the taints on its nodes, and its end. A new pool finds its neighbours itself when it is counted, before it puts anything on nodes.
+func neighbourChanged() predicate.Predicate {
+	changed := kube.Updates(kube.Declared, func(before, after *nodesv1.NodePool) bool { return !slices.Equal(tolerated(before), tolerated(after)) })
 	changed.CreateFunc = func(event.CreateEvent) bool { return false }
-	changed.DeleteFunc = func(e event.DeleteEvent) bool {
-		pool, ok := e.Object.(*nodesv1.NodePool)
-		return !ok || len(tolerated(pool)) > 0
-	}
 	return changed
 }
 
-// neighboursOf wakes the pools whose RuntimeClasses tolerate the taints of the pool.
+// neighboursOf wakes the pools that have nodes on which the pool has something.
 func (r *Reconciler) neighboursOf(_ context.Context, pool client.Object) []reconcile.Request {
 	var requests []reconcile.Request
 	for _, name := range r.neighbours.around(pool.GetName()) {
@@ -39,13 +35,9 @@ func (r *Reconciler) neighboursOf(_ context.Context, pool client.Object) []recon
 	return requests
 }
 
-// meet remembers which pools share nodes with the pool, and wakes those among them that do not know yet, if there is anything to tolerate.
-func (r *Reconciler) meet(pool *nodesv1.NodePool, sharing []string) {
-	unaware := r.neighbours.keep(pool.Name, sharing)
-	if len(tolerated(pool)) == 0 {
-		return
-	}
-	for _, name := range unaware {
+// meet remembers which pools share nodes with the pool, and wakes the other members of these nodes that do not know yet.
+func (r *Reconciler) meet(pool string, nodes aggregate) {
+	for _, name := range r.neighbours.keep(pool, nodes) {
 		r.wakeups.Wake(types.NamespacedName{Name: name})
 	}
 }
@@ -56,15 +48,16 @@ type neighbours struct {
 	of map[string][]string // by pool
 }
 
-// keep remembers what was counted for the pool, and returns those that share nodes with it and were counted before without it.
-func (n *neighbours) keep(pool string, sharing []string) (unaware []string) {
+// keep remembers what was counted for the pool, and returns those with members in common that were counted before without it. A pool that only has
+// something left on a member of this one does not count it, and so could be woken for ever.
+func (n *neighbours) keep(pool string, nodes aggregate) (unaware []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.of == nil {
 		n.of = map[string][]string{}
 	}
-	n.of[pool] = sharing
-	for _, other := range sharing {
+	n.of[pool] = nodes.sharing
+	for _, other := range nodes.mates {
 		if known, counted := n.of[other]; counted && !contains(known, pool) {
 			unaware = append(unaware, other)
 		}

@@ -11,18 +11,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
-// TestNeighboursAreWokenByTaints: a pool learned of the taints of another one on its nodes half a second after they were there, and never of their end.
-func TestNeighboursAreWokenByTaints(t *testing.T) {
+// A pool learned of the taints of another one on its nodes half a second after they were there, and never of their end. It was not woken at all by what
+// else decides about the nodes that both have: keys that the other one drops, its pause, its end.
+func TestNeighboursAreWokenByChanges(t *testing.T) {
 	t.Parallel()
 	plain := build.Pool("b").Label("a", "1").Obj()
 	tainted := build.Pool("b").Taint("out", "now", corev1.TaintEffectNoExecute).Obj()
 	leaving := plain.DeepCopy()
 	leaving.Status.Ledger.Taints = []string{"out=now:NoExecute"}
-	predicate := taintsChanged()
+	shorter := plain.DeepCopy()
+	shorter.Spec.Labels, shorter.Generation = nil, plain.Generation+1
+	paused := build.Pool("b").Label("a", "1").With(func(p *nodesv1.NodePool) { p.Annotations = map[string]string{status.PausedAnnotation: "true"} }).Obj()
+	counted := plain.DeepCopy()
+	counted.Status.NodeCount = 3
+	predicate := neighbourChanged()
 	update := func(before, after *nodesv1.NodePool) bool {
 		return predicate.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
 	}
@@ -30,9 +37,11 @@ func TestNeighboursAreWokenByTaints(t *testing.T) {
 		"a new taint":                          {update(plain, tainted), true},
 		"the end of a taint on the last node":  {update(leaving, plain), true},
 		"a taint that waits for the last node": {update(tainted, leaving), false},
-		"a label":                              {update(plain, build.Pool("b").Obj()), false},
+		"a label that it drops":                {update(plain, shorter), true},
+		"a pause":                              {update(plain, paused), true},
+		"a count":                              {update(plain, counted), false},
 		"a pool with taints that is gone":      {predicate.Delete(event.DeleteEvent{Object: tainted}), true},
-		"a pool without taints that is gone":   {predicate.Delete(event.DeleteEvent{Object: plain}), false},
+		"a pool without taints that is gone":   {predicate.Delete(event.DeleteEvent{Object: plain}), true},
 		"a pool that the first list has":       {predicate.Create(event.CreateEvent{Object: tainted}), false},
 	} {
 		if woken.got != woken.want {
@@ -48,24 +57,22 @@ func TestNeighboursAreThoseThatShareNodes(t *testing.T) {
 	if err := r.wakeups.Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
-	tainted := func(name string) *nodesv1.NodePool {
-		return build.Pool(name).Taint("out", "now", corev1.TaintEffectNoExecute).Obj()
-	}
+	mates := func(names ...string) aggregate { return aggregate{sharing: names, mates: names} }
 	steps := []struct {
-		name    string
-		pool    *nodesv1.NodePool
-		sharing []string
-		woken   []string
+		name  string
+		pool  string
+		nodes aggregate
+		woken []string
 	}{
-		{name: "the first pool knows nobody", pool: tainted("a")},
-		{name: "a new pool wakes the pool on whose nodes it is", pool: tainted("b"), sharing: []string{"a"}, woken: []string{"a"}},
-		{name: "which then knows it", pool: tainted("a"), sharing: []string{"b"}},
-		{name: "one without taints wakes nobody", pool: build.Pool("c").Obj(), sharing: []string{"a", "b"}},
-		{name: "until it has some", pool: tainted("c"), sharing: []string{"a", "b"}, woken: []string{"a", "b"}},
-		{name: "one that has not been counted yet is not woken", pool: tainted("b"), sharing: []string{"a", "c", "d"}},
+		{name: "the first pool knows nobody", pool: "a"},
+		{name: "a new pool wakes the pool on whose nodes it is", pool: "b", nodes: mates("a"), woken: []string{"a"}},
+		{name: "which then knows it", pool: "a", nodes: mates("b")},
+		{name: "one that only has something left there is not woken", pool: "c", nodes: aggregate{sharing: []string{"a", "b"}, mates: []string{"b"}}, woken: []string{"b"}},
+		{name: "until it has a member in common", pool: "c", nodes: mates("a", "b"), woken: []string{"a", "b"}},
+		{name: "one that has not been counted yet is not woken", pool: "b", nodes: mates("a", "c", "d")},
 	}
 	for _, step := range steps {
-		r.meet(step.pool, step.sharing)
+		r.meet(step.pool, step.nodes)
 		if got := testkit.TakeNames(queue); !slices.Equal(got, step.woken) {
 			t.Errorf("%s: %v are woken, want %v", step.name, got, step.woken)
 		}

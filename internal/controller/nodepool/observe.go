@@ -66,7 +66,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 	}
 	s.seen = seen
 	s.LookAgain(seen.recount)
-	r.meet(s.Object, seen.nodes.sharing)
+	r.meet(pool.Name, seen.nodes)
 	s.Tell(counted(s.Object, seen)...)
 	s.decided = decide(s.Object, seen, s.Now)
 	s.Object.Status.Originals = noteOriginals(s.Object, seen.nodes)

@@ -56,7 +56,7 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 		For(&nodesv1.NodePool{}, builder.WithPredicates(poolChanged())).
 		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(poolOfClass)).
 		Watches(&corev1.Node{}, r.poolsOfNode(), builder.WithPredicates(nodeChanged())).
-		Watches(&nodesv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.neighboursOf), builder.WithPredicates(taintsChanged())).
+		Watches(&nodesv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.neighboursOf), builder.WithPredicates(neighbourChanged())).
 		WatchesRawSource(&r.drains.Wakeups).
 		WatchesRawSource(&r.wakeups).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)})

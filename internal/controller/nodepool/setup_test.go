@@ -82,6 +82,54 @@ func TestNodeThatIsSelectedLaterJoinsABoundedPool(t *testing.T) {
 	testkit.Eventually(t, "the node has joined", func() bool { return w.followers([]*corev1.Node{n}, "1") == 1 })
 }
 
+// sharing creates a node in two pools, of which the first one is ahead of the other, and runs the controllers as the manager does.
+func (w *stage) sharing(first, second func(*nodesv1.NodePool)) (n *corev1.Node, a, b *nodesv1.NodePool) {
+	w.t.Helper()
+	n = w.node("n", "a", "b")
+	testkit.Edit(w.t, w.Harness, n, func(n *corev1.Node) { n.Labels[stageLabel], n.Labels["env"] = w.prefix, "prod" })
+	a = w.pool("a", first, w.staged, func(p *nodesv1.NodePool) { p.Spec.Priority = 10 })
+	w.start()
+	testkit.Eventually(w.t, "a has joined", func() bool { return w.Get(w.t, a) && a.Status.NodeCount == 1 && reason(a, "Ready") == "Ready" })
+	b = w.pool("b", second, w.staged)
+	testkit.Eventually(w.t, "both count the node as shared", func() bool {
+		return w.Get(w.t, a) && a.Status.SharedNodeCount == 1 && w.Get(w.t, b) && b.Status.SharedNodeCount == 1
+	})
+	return n, a, b
+}
+
+// A pool that drops a label waits for the other one that wants the same value to note the original, and nothing woke that one.
+func TestPoolDropsALabelThatAnotherOneKeeps(t *testing.T) {
+	w := newStage(t)
+	n, a, b := w.sharing(label("env", "dev"), label("env", "dev"))
+	testkit.Eventually(t, "b has joined", func() bool { return w.Get(t, b) && reason(b, "Ready") == "Ready" })
+	testkit.Edit(t, w.Harness, a, func(p *nodesv1.NodePool) { p.Spec.Labels = nil })
+	testkit.Eventually(t, "a has handed the label over", func() bool {
+		return w.Get(t, a) && a.Status.ObservedGeneration == a.Generation && reason(a, "Ready") == "Ready" && len(a.Status.Originals) == 0
+	})
+	if w.Get(t, b); len(b.Status.Originals) != 1 || w.labels(n)["env"] != "dev" {
+		t.Errorf("b has noted %v, the node has %v", b.Status.Originals, n.Labels)
+	}
+}
+
+// A pool went on to blame another one for a key that this one had dropped.
+func TestConflictEndsWithTheKeyOfTheHolder(t *testing.T) {
+	w := newStage(t)
+	n, a, b := w.sharing(label("env", "prod"), label("env", "dev"))
+	testkit.Eventually(t, "b is in conflict", func() bool {
+		return w.Get(t, b) && reason(b, nodesv1.ConditionConflicted) == nodesv1.ReasonKeysHeldElsewhere
+	})
+	testkit.Edit(t, w.Harness, a, func(p *nodesv1.NodePool) { p.Spec.Labels = nil })
+	testkit.Eventually(t, "b gets its label", func() bool { return w.labels(n)["env"] == "dev" })
+}
+
+// A pool did not learn of another one without taints on its nodes, nor of its end.
+func TestSharedNodesOfARehearsingPoolAreCounted(t *testing.T) {
+	w := newStage(t)
+	_, a, b := w.sharing(label("tier", "1"), func(p *nodesv1.NodePool) { p.Spec.DryRun = true })
+	must(t, w.Live.Delete(t.Context(), b))
+	testkit.Eventually(t, "a has the node for itself", func() bool { return w.Get(t, a) && a.Status.SharedNodeCount == 0 })
+}
+
 func (w *stage) staged(p *nodesv1.NodePool) { p.Labels = map[string]string{stageLabel: w.prefix} }
 
 // start runs a manager with the controllers of the test's own pools and nodes until the test ends.
