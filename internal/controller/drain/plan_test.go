@@ -5,9 +5,12 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -365,6 +368,34 @@ func TestAnOverdueDrainAsksForEveryPodOnce(t *testing.T) {
 		if times != 1 {
 			t.Errorf("%s is asked for %d times", name, times)
 		}
+	}
+}
+
+// A drain that was overdue counted a pod as asked for although no request had reached the API server, and let the node go with its pods.
+func TestAnOverdueDrainWaitsForAnAPIServerThatIsAway(t *testing.T) {
+	t.Parallel()
+	due := due(build.Node("n").UID("n-uid").Obj(), list(draining("p", new(int32(30)), time.Hour)))
+	pods := []corev1.Pod{pod("a", byClass("p"))}
+	away := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	answer := error(away)
+	r := &Reconciler{drains: &clearance.Drains{}, recorder: silent{}, evict: func(context.Context, *corev1.Pod) error { return answer }}
+	pass := func() (progress clearance.Progress, err error) {
+		r.requests.keep("n", due, pods)
+		err = r.act(t.Context(), plan(observation{drains: due, pods: pods}, now)[0])
+		progress, _ = r.drains.Progress(due[0].key())
+		return progress, err
+	}
+	for range 2 {
+		if progress, err := pass(); progress.Done || !errors.Is(err, away) {
+			t.Errorf("the progress is %+v, the error is %v, want %v", progress, err, away)
+		}
+	}
+	answer = apierrors.NewTooManyRequests("a disruption budget says no", 0)
+	if progress, err := pass(); progress.Done || err != nil {
+		t.Errorf("with the answer, the progress is %+v, the error is %v", progress, err)
+	}
+	if progress, err := pass(); !progress.TimedOut || err != nil {
+		t.Errorf("after the answer, the progress is %+v, the error is %v", progress, err)
 	}
 }
 
