@@ -69,8 +69,19 @@ func (m *merge) holdMembership(pool *Pool) {
 func (m *merge) proven(pool *Pool) bool {
 	return slices.ContainsFunc(nodesv1.MemberLabels(pool.Name), func(key string) bool {
 		_, present := m.current[onLabels][key]
-		return present && pool.takesOff(onLabels, key)
+		return present && m.takesOff(pool, onLabels, key)
 	})
+}
+
+// takesOff reports whether the pool may take the key off the node: its ledger confirms it, or it is a member label of a pool that is being deleted or drains
+// the node. No kubelet can write those. A pool whose ledger is lost, or that was made anew, could never let go of a node that has the one that it gives
+// nobody, and no drain begins while a node has either.
+func (m *merge) takesOff(pool *Pool, of aspect, key string) bool {
+	if confirms(pool.Status.Ledger, of, key) {
+		return true
+	}
+	own := of == onLabels && slices.Contains(nodesv1.MemberLabels(pool.Name), key)
+	return own && (pool.DeletionTimestamp != nil || pool.enters(m.node) && pool.left(m.node, m.before))
 }
 
 // bears reports whether the record names something of the pool that has to be counted before it goes: a key that is there and that the ledger

@@ -94,13 +94,6 @@ func confirms(ledger nodesv1.Ledger, of aspect, key string) bool {
 	return slices.ContainsFunc(Taints(ledger), func(t nodesv1.Taint) bool { return taintID(t.Key, t.Effect) == key })
 }
 
-// takesOff reports whether the pool may take the key off nodes: its ledger confirms it, or it is a member label of a pool that is being deleted. No
-// kubelet can write those, and a pool whose ledger is lost, or that was made anew, could never let go of a node that has the one that it gives nobody.
-func (p *Pool) takesOff(of aspect, key string) bool {
-	own := of == onLabels && slices.Contains(nodesv1.MemberLabels(p.Name), key)
-	return confirms(p.Status.Ledger, of, key) || own && p.DeletionTimestamp != nil
-}
-
 // wanted returns the values that the pool wants on the node, by aspect and key.
 func (p *Pool) wanted() [aspectCount]map[string]string {
 	out := [aspectCount]map[string]string{

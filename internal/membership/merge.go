@@ -249,7 +249,7 @@ func (m *merge) releaseKey(pool *Pool, of aspect, key string) {
 		}
 	case claimed || !present || theirs || m.holds(pool):
 	case orphan && !isMembership(of, key):
-	case !pool.takesOff(of, key):
+	case !m.takesOff(pool, of, key):
 		m.plan.Abandoned = append(m.plan.Abandoned, pool.Name)
 	default:
 		m.pending[pool.Name] = true

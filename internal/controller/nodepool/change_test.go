@@ -417,6 +417,27 @@ func (w *stage) heldUp() (*corev1.Node, *nodesv1.NodePool, *corev1.Pod, *policyv
 	return n, pool, pod, budget
 }
 
+// A node had the member label that an earlier pool of the name gave and the present one does not: its drain never began, and its time never ended.
+func TestNodeWithAnotherMemberLabelOfItsPoolIsDrained(t *testing.T) {
+	w := newStage(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("a", "1"), draining(60))
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels[nodesv1.AddressLabel(pool.Name)] = "" })
+	w.converge()
+	pod := w.pod("user", n, chooses(pool, true))
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	w.converge()
+	if !w.terminate(pod) {
+		t.Fatal("the pod is not evicted")
+	}
+	w.Clock.Step(time.Second)
+	w.converge()
+	wantLabels(t, w.labels(n), nil)
+	if w.Get(t, pool); len(pool.Status.Draining) != 0 {
+		t.Errorf("status is %+v", pool.Status)
+	}
+}
+
 func TestNodeThatComesBackIsNoLongerDrained(t *testing.T) {
 	w := newStage(t)
 	n, pool, pod, budget := w.heldUp()
