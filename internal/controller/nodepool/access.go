@@ -66,6 +66,9 @@ func (r *Reconciler) observeAccess(ctx context.Context, s *scope) flow.Outcome {
 func markAdmission(marks *status.Marks, s *scope) {
 	found := s.access
 	if !found.observed {
+		if s.Object.DeletionTimestamp != nil { // what it has to wait for must not be hidden by what goes with it
+			marks.Unknown(nodesv1.ConditionAdmissionReady, status.ReasonNotObserved, "the policies and bindings of a pool that is being deleted go with it")
+		}
 		return
 	}
 	needed := len(found.NoEffect) > 0
@@ -83,6 +86,8 @@ func markAdmission(marks *status.Marks, s *scope) {
 		marks.Stall(nodesv1.ReasonInvalidSelector, found.invalid.Error())
 	case len(found.Foreign) > 0:
 		stall(nodesv1.ReasonNameConflict, inRefs(found.Foreign)+" exists and does not belong to Windlass: pods cannot choose this pool by label or default")
+	case len(found.Pending) > 0 && s.Object.Spec.DryRun:
+		marks.Unknown(nodesv1.ConditionAdmissionReady, nodesv1.ReasonDryRun, "a dry run writes no policies and bindings")
 	case len(found.Pending) > 0 && refused != "":
 		stall(nodesv1.ReasonAdmissionRefused, refused)
 	case len(found.Pending) > 0:

@@ -78,18 +78,19 @@ type scope struct {
 // phases returns the steps that the pool's state asks for.
 func (r *Reconciler) phases(s *scope) []flow.Phase[*scope] {
 	observe := flow.Phase[*scope]{Name: "observe the pool", Run: r.observe}
+	observeAccess := flow.Phase[*scope]{Name: "observe the admission policies", Run: r.observeAccess}
 	switch {
 	case s.Object.DeletionTimestamp != nil:
 		return []flow.Phase[*scope]{observe, {Name: "let the pool go", Run: r.release}}
 	case status.IsPaused(s.Object):
-		return []flow.Phase[*scope]{observe}
+		return []flow.Phase[*scope]{observe, observeAccess}
 	case s.Object.Spec.DryRun:
-		return []flow.Phase[*scope]{observe, {Name: "report the dry run", Run: r.dryRun}}
+		return []flow.Phase[*scope]{observe, observeAccess, {Name: "report the dry run", Run: r.dryRun}}
 	default:
 		return []flow.Phase[*scope]{
 			observe,
 			{Name: "let nodes leave", Run: r.letLeave},
-			{Name: "observe the admission policies", Run: r.observeAccess},
+			observeAccess,
 			{Name: "write the RuntimeClass", Run: r.writeRuntimeClass},
 			{Name: "let nodes follow", Run: r.letFollow},
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -121,6 +122,33 @@ func TestRuntimeClassWaitsForTheGuard(t *testing.T) {
 	if !c.Get(t, class) {
 		t.Error("there is no RuntimeClass although the policy is in place")
 	}
+}
+
+// A pool that was paused, in dry run or about to go said that Windlass could not look at its policies.
+func TestPoolThatRestsSaysHowItsPoliciesAre(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pool := c.pool(t, "resting", restricted())
+	c.converge(t, pool)
+	testkit.Edit(t, c.Harness, pool, func(p *nodesv1.NodePool) { p.Annotations = map[string]string{status.PausedAnnotation: "true"} })
+	c.converge(t, pool)
+	wantCondition(t, c, pool, nodesv1.ConditionAdmissionReady, nodesv1.ReasonAdmissionReady, "")
+	testkit.Edit(t, c.Harness, pool, func(p *nodesv1.NodePool) { p.Annotations, p.Spec.DryRun = nil, true })
+	c.converge(t, pool)
+	wantCondition(t, c, pool, nodesv1.ConditionAdmissionReady, nodesv1.ReasonAdmissionReady, "")
+
+	rehearsed := restricted()
+	rehearsed.DryRun = true
+	rehearsal := c.pool(t, "rehearsed", rehearsed)
+	c.converge(t, pool, rehearsal)
+	wantCondition(t, c, rehearsal, nodesv1.ConditionAdmissionReady, nodesv1.ReasonDryRun, "a dry run writes no policies")
+	wantCondition(t, c, rehearsal, status.Ready, nodesv1.ReasonDryRun, "")
+
+	c.Create(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "of-resting", Labels: map[string]string{nodesv1.MemberLabel(pool.Name): ""}}})
+	must(t, c.Live.Delete(t.Context(), pool))
+	c.converge(t, pool)
+	wantCondition(t, c, pool, nodesv1.ConditionAdmissionReady, status.ReasonNotObserved, "being deleted")
+	wantCondition(t, c, pool, status.Ready, nodesv1.ReasonCleaningNodes, "")
 }
 
 func TestForeignPolicyIsLeftAlone(t *testing.T) {
