@@ -17,6 +17,8 @@ import (
 type Clearances struct {
 	// Wakeups wakes the nodes that get a clearance.
 	Wakeups kube.Wakeup
+	// Writes are those of nodes that are under way.
+	Writes Writes
 
 	mu      sync.Mutex
 	granted map[string]map[string]bool // by pool and node

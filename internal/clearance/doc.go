@@ -9,4 +9,7 @@
 //
 // A clearance is also an event. Wakeups puts a node into the queue of its controller when it gets one, so that nothing has to ask
 // again and again.
+//
+// In the other direction goes which pools a node is being written for: a pool must not forget a key, or go, while one that it no longer wants
+// may still come to a node.
 package clearance

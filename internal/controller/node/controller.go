@@ -29,7 +29,7 @@ import (
 // After that, no pool holds up another one.
 const maxEarly = 2 * time.Second
 
-// replanAfter is when to plan again after another writer has changed the node at the same time: the cache needs a moment to see it.
+// replanAfter is when to plan again after another writer has changed the node, or a pool of it, at the same time: the cache needs a moment to see it.
 const replanAfter = 20 * time.Millisecond
 
 // Reconciler reconciles nodes with what their pools want.
@@ -129,9 +129,17 @@ func (r *Reconciler) areThere(ctx context.Context, pools membership.Pools, plan 
 	return r.present.Gone(ctx, unknown)
 }
 
-// apply sends the plan. A node that is gone needs nothing. For one that has changed in the meantime the plan is computed anew, and never
-// sent again.
+// apply sends the plan, unless a pool has changed in the meantime: it could have forgotten already what the plan would put on the node for it. A node that
+// is gone needs nothing. For one that has changed in the meantime the plan is computed anew, and never sent again.
 func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools membership.Pools, plan *membership.Plan) (reconcile.Result, error) {
+	versions := planned(pools, plan)
+	r.clearances.Writes.Begin(versions)
+	defer r.clearances.Writes.End(versions)
+	if present, err := r.arePresent(ctx, versions); err != nil {
+		return reconcile.Result{}, err
+	} else if !present {
+		return flow.LookAgain(replanAfter), nil
+	}
 	raw, err := plan.MergePatch(node)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -161,6 +169,36 @@ func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools members
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{}, fmt.Errorf("cannot patch node %q: %w", node.Name, err)
+}
+
+// planned returns the versions of the pools for which the plan puts something on the node.
+func planned(pools membership.Pools, plan *membership.Plan) []clearance.Version {
+	versions := make([]clearance.Version, 0, len(plan.Members)+len(plan.Pending))
+	for _, names := range [][]string{plan.Members, plan.Pending} {
+		for _, name := range names {
+			if pool := pools[name]; pool != nil {
+				versions = append(versions, clearance.Version{Pool: name, UID: pool.UID, Generation: pool.Generation})
+			}
+		}
+	}
+	return versions
+}
+
+// arePresent reports whether the cache still has these versions.
+func (r *Reconciler) arePresent(ctx context.Context, versions []clearance.Version) (bool, error) {
+	for _, version := range versions {
+		pool := &nodesv1.NodePool{}
+		err := r.client.Get(ctx, client.ObjectKey{Name: version.Pool}, pool, client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency)
+		switch {
+		case apierrors.IsNotFound(err):
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("cannot read pool %q: %w", version.Pool, err)
+		case pool.UID != version.UID || pool.Generation != version.Generation:
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // letGo takes what pools have left on the node off it, after the API server has refused the whole plan: what one pool wants must not keep another

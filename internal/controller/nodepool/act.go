@@ -182,6 +182,8 @@ func awaitNodes(pool *nodesv1.NodePool, seen *observation, decided decision) flo
 				pool.Name, seen.users, firstUsers(seen.userNames, seen.users), nodesv1.ForceDeleteAnnotation), recountPods)
 	case len(seen.nodes.carrying) > 0:
 		return flow.Wait(nodesv1.ReasonCleaningNodes, toClean(seen.nodes), 0)
+	case seen.outrun:
+		return flow.Wait(nodesv1.ReasonCleaningNodes, "the writes to nodes to end that began before the deletion", recheckRelease)
 	case seen.unseen:
 		return flow.Wait(nodesv1.ReasonCleaningNodes, "the cache to see the nodes that are left to clean", recheckRelease)
 	}

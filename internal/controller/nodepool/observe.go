@@ -45,6 +45,8 @@ type observation struct {
 	userNames []string
 	// recount is when to count pods again that were counted in an earlier pass, 0 where they have been counted now.
 	recount time.Duration
+	// outrun is true where a node is being written for another version of the pool: a key that the pool does not want any more may come to it.
+	outrun bool
 	// unseen is true where the API server knows of a node with a member label of the pool and the cache does not. It is only asked about
 	// a pool that is being deleted.
 	unseen bool
@@ -66,6 +68,9 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 	}
 	s.seen = seen
 	s.LookAgain(seen.recount)
+	if seen.outrun {
+		s.LookAgain(recheckRelease)
+	}
 	r.meet(pool.Name, seen.nodes)
 	s.Tell(counted(s.Object, seen)...)
 	s.decided = decide(s.Object, seen, s.Now)
@@ -80,6 +85,8 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 // look reads the RuntimeClass and the nodes from the cache, and pods past it where their number matters.
 func (r *Reconciler) look(ctx context.Context, pool *membership.Pool, pools membership.Pools, now time.Time) (*observation, error) {
 	seen := &observation{consent: r.consents.recall(pool.NodePool), lastTurn: r.turns.recall(pool.NodePool)}
+	// This comes before the nodes are listed: what has ended by now, the list waits for.
+	seen.outrun = r.clearances.Writes.Others(clearance.Version{Pool: pool.Name, UID: pool.UID, Generation: pool.Generation})
 	class := &nodev1.RuntimeClass{}
 	switch err := r.client.Get(ctx, client.ObjectKey{Name: pool.Name}, class); {
 	case err == nil:

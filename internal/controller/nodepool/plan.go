@@ -47,6 +47,9 @@ func decide(pool *nodesv1.NodePool, seen *observation, now time.Time) decision {
 		ledger:    planLedger(pool, seen.nodes),
 		originals: planOriginals(pool, seen.nodes),
 	}
+	if seen.outrun { // nothing is forgotten
+		d.ledger, d.originals = membership.Union(membership.Wanted(pool), pool.Status.Ledger), noteOriginals(pool, seen.nodes)
+	}
 	d.held, d.consent = planBrake(pool, seen)
 	d.draining, d.timedOut = planDraining(pool, seen, d.held, now)
 	d.cleared = planClearances(pool, seen, d)

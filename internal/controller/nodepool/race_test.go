@@ -119,3 +119,83 @@ func TestRoleLabelThatAPersonSetsDuringAPatchKeepsItsValue(t *testing.T) {
 		t.Errorf("the role label has the value %q", n.Labels[role])
 	}
 }
+
+// during lets the node be written once, and does something with the pool while that write is about to begin: its controller is at rest again before
+// the API server has it. Then everything goes on.
+func (w *stage) during(n *corev1.Node, pool *nodesv1.NodePool, change func()) {
+	w.t.Helper()
+	raced := &racing{Client: w.Client}
+	w.controllers = w.newControllers(raced)
+	w.Sync(w.t)
+	raced.first = func() {
+		change()
+		w.SettleKey(w.t, w.pools, types.NamespacedName{Name: pool.Name})
+	}
+	_, err := w.nodes.Reconcile(w.t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: n.Name}})
+	must(w.t, err)
+	if raced.first != nil {
+		w.t.Fatal("nothing was written to the node")
+	}
+	w.converge()
+}
+
+// A taint that was taken back while the patch of a node was about to be sent was forgotten at once, because no node had it, and stayed on that node.
+func TestTaintThatIsTakenBackDuringAPatchIsTakenOff(t *testing.T) {
+	w := newStage(t)
+	n := w.node("n", "p")
+	pool := w.pool("p")
+	w.converge()
+	testkit.Edit(t, w.Harness, pool, taint("wrong", "x"))
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	w.during(n, pool, func() { testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Spec.Taints = nil }) })
+	wantTaints(t, reload(w, n))
+	if w.Get(t, pool); len(pool.Status.Ledger.Taints) != 0 {
+		t.Errorf("the ledger is %+v", pool.Status.Ledger)
+	}
+}
+
+// A pool that was deleted while the first patch of a node was about to be sent was gone before it, and left everything on that node.
+func TestPoolThatIsDeletedDuringAPatchLeavesNothing(t *testing.T) {
+	w := newStage(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", taint("dedicated", "gpu"), label("env", "dev"))
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	w.during(n, pool, func() { must(t, w.Live.Delete(t.Context(), pool)) })
+	if w.Get(t, pool) {
+		t.Errorf("the pool is still there: %+v", pool.Status.Conditions)
+	}
+	wantLabels(t, w.labels(n), nil)
+	wantTaints(t, reload(w, n))
+}
+
+// A value that a pool replaces while it takes that back has to be known until the patch has come.
+func TestOriginalOfALabelThatIsTakenBackDuringAPatchComesBack(t *testing.T) {
+	w := newStage(t)
+	n := w.node("n", "p")
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels["env"] = "prod" })
+	pool := w.pool("p")
+	w.converge()
+	testkit.Edit(t, w.Harness, pool, label("env", "dev"))
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	w.during(n, pool, func() { testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Spec.Labels = nil }) })
+	wantLabels(t, w.labels(n), map[string]string{"env": "prod", nodesv1.MemberLabel(pool.Name): ""})
+}
+
+// A pass over a node that had read the pool before an edit wrote what the pool did not want any more.
+func TestNodeIsNotWrittenForAFormerVersionOfItsPool(t *testing.T) {
+	w := newStage(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", taint("wrong", "x"))
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	w.Get(t, pool)
+	former := pool.DeepCopy()
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Spec.Taints = nil })
+	w.Sync(t)
+	nodes := node.New(&behind{Client: w.Client, pool: former}, w.Events, &clearance.Clearances{}, w.pools, w.Clock.Now)
+	result, err := nodes.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: n.Name}})
+	if err != nil || result.RequeueAfter == 0 {
+		t.Errorf("the pass ends with %+v, %v", result, err)
+	}
+	wantTaints(t, reload(w, n))
+	wantLabels(t, w.labels(n), nil)
+}

@@ -32,7 +32,8 @@ import (
 )
 
 const (
-	// recheckRelease is when to look again after the API server knew of a node that the cache did not.
+	// recheckRelease is when to look again after the API server knew of a node that the cache did not, or a node was being written for a former version
+	// of the pool.
 	recheckRelease = time.Second
 	// recountPods is when to count again the pods that keep a pool from being deleted, or that a pool in dry run would evict. They are not watched.
 	recountPods = 15 * time.Second
