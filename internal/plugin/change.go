@@ -53,8 +53,8 @@ type edit[O client.Object] struct {
 	of target
 	// done says what has become of the object, as in "turned off".
 	done string
-	// ask returns what is shown of what is about to happen, and the question about it, empty if there is none; nil if nobody is ever asked. It
-	// sees the object that was read first.
+	// ask returns what to show before the change, and the question to ask; an empty question asks nothing, and so does a nil ask. It sees the
+	// object that was read first.
 	ask func(O) (shown, question string)
 	// make changes the object, or returns why that makes no sense.
 	make func(O) error

@@ -103,7 +103,7 @@ func (c *Collector) confirm(ctx context.Context, driver machine.Driver, seen *ob
 	return nil
 }
 
-// owner returns the machine with what is known of its object. An object in the cache is believed. That there is none, only the API server itself can say.
+// owner returns the machine with what is known of its object. An object in the cache counts. If the cache has none, the API server is asked.
 func (c *Collector) owner(ctx context.Context, found machine.Observed) (observed, error) {
 	one := observed{Observed: found, owned: true}
 	var vm cloudnativev1alpha1.VirtualMachine

@@ -216,18 +216,25 @@ func TestClustersInOneDirectoryTakeEachOthersState(t *testing.T) {
 	}
 }
 
-// TestTheSeventeenthStateFileIsDropped is about a tool with many state files: of each pattern, only the first ones were stored, which nobody learned before
-// the rest was needed on another machine.
-func TestTheSeventeenthStateFileIsDropped(t *testing.T) {
-	t.Parallel()
-	const small, large = 20, provision.MaxState/maxFile + 1
+// newWorkspace returns the workspace of cluster.yml, and its directory.
+func newWorkspace(t *testing.T) (*workspace, *os.Root) {
+	t.Helper()
 	at := t.TempDir()
 	root, err := os.OpenRoot(at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &workspace{dir: root, config: filepath.Join(at, "cluster.yml"), name: "cluster.yml"}
-	defer w.close()
+	t.Cleanup(w.close)
+	return w, root
+}
+
+// TestTheSeventeenthStateFileIsDropped is about a tool with many state files: of each pattern, only the first ones were stored, which nobody learned before
+// the rest was needed on another machine.
+func TestTheSeventeenthStateFileIsDropped(t *testing.T) {
+	t.Parallel()
+	const small, large = 20, provision.MaxState/maxFile + 1
+	w, root := newWorkspace(t)
 	for i := range small {
 		if err := errors.Join(root.WriteFile(fmt.Sprintf("%02d.small", i), []byte("state"), fileMode), root.Mkdir(fmt.Sprintf("%02d-small", i), dirMode)); err != nil {
 			t.Fatal(err)
@@ -239,7 +246,7 @@ func TestTheSeventeenthStateFileIsDropped(t *testing.T) {
 	}
 	for i := range large {
 		name := fmt.Sprintf("%02d.large", i)
-		if err := errors.Join(root.WriteFile(name, nil, fileMode), os.Truncate(filepath.Join(at, name), maxFile)); err != nil {
+		if err := errors.Join(root.WriteFile(name, nil, fileMode), os.Truncate(filepath.Join(filepath.Dir(w.config), name), maxFile)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -268,13 +275,7 @@ func TestAnOldStateBesideAFileOutlivesANewerCopy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at := t.TempDir()
-			root, err := os.OpenRoot(at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w := &workspace{dir: root, config: filepath.Join(at, "cluster.yml"), name: "cluster.yml"}
-			defer w.close()
+			w, root := newWorkspace(t)
 			if err := errors.Join(root.WriteFile("cluster.rkestate", []byte("beside"), fileMode), root.Chtimes("cluster.rkestate", written, written)); err != nil {
 				t.Fatal(err)
 			}

@@ -167,7 +167,7 @@ func stop(ctx context.Context, runner *exec.Runner, cluster, reported string) er
 	return nil
 }
 
-// delivery is how long a Pod that ends waits after its report: that has to arrive, and whoever could not store it asks again.
+// delivery is how long a Pod waits after its report before it ends. The report needs time to arrive, and a manager that could not store it asks again.
 const delivery = 2 * followEvery
 
 func exists(path string) bool {
