@@ -5,7 +5,7 @@ import { Icon, isIcon, Mark } from "../components/Icon";
 import { tellFailure } from "../components/toasts";
 import { type Key, useLanguage, useSay } from "../i18n";
 import { kinds } from "../kinds/registry";
-import { useCounts, useHidden, useNow, useObjects } from "../live/hooks";
+import { useCounts, useFilled, useHidden, useNow, useObjects } from "../live/hooks";
 import { clock } from "../status/age";
 import { tallyOf } from "../status/order";
 import { Shape } from "../status/shapes";
@@ -16,11 +16,12 @@ const groups: readonly Key[] = ["group.nodes", "group.workloads", "group.machine
 function Count({ plural, namespace }: { plural: Plural; namespace: string | undefined }) {
   const say = useSay();
   const objects: readonly KubeObject[] = useObjects(plural, namespace);
+  const filled = useFilled(); // before the first snapshot there is nothing to count, and 0 would be a claim
   const bad = useMemo(() => tallyOf(plural, objects).worst, [plural, objects]);
   return (
     <span className="count">
       {bad && <b title={say("needs.count", { count: bad.count })}><Shape name={bad.name} size={12} />{bad.count}</b>}
-      <span className="total">{objects.length}</span>
+      {filled && <span className="total">{objects.length}</span>}
     </span>
   );
 }
