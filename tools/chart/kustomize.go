@@ -23,8 +23,8 @@ func build(folder string) (resmap.ResMap, error) {
 	return built, nil
 }
 
-// overlay builds config/default with components and patches, which are lines of a kustomization.
-func overlay(components []string, more ...string) (resmap.ResMap, error) {
+// overlay builds config/default with components.
+func overlay(components []string) (resmap.ResMap, error) {
 	folder, err := os.MkdirTemp("", "windlass-overlay-")
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a folder for an overlay: %w", err)
@@ -44,7 +44,7 @@ func overlay(components []string, more ...string) (resmap.ResMap, error) {
 	for _, name := range components {
 		lines = append(lines, "- "+filepath.Join(config, "components", name))
 	}
-	text := strings.Join(append(lines, more...), "\n")
+	text := strings.Join(lines, "\n")
 	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("cannot write an overlay: %w", err)
 	}
