@@ -6,33 +6,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	vmachine "github.com/windlass-operator/windlass/internal/machine"
-	simdriver "github.com/windlass-operator/windlass/internal/machine/simulated"
 	"github.com/windlass-operator/windlass/test/rig"
-)
-
-const (
-	variantMachines = "vms"
-	variantDrivers  = "drivers"
-	// writesOfMachine is what a VirtualMachine costs until it is Active: the finalizer, the status with its host, the status with the
-	// machine that runs, and one event.
-	writesOfMachine = 4
-	// machineHosts is how many simulated hosts there are.
-	machineHosts = 10
-	// endpoint makes a host as slow as a container engine whose images are near.
-	endpoint = "simulated://?cpu=1000&memory=4Ti&latency.get=2ms&latency.prepare=200ms&latency.create=100ms&latency.start=100ms&latency.delete=50ms"
 )
 
 // machines measures how long many VirtualMachines take until all of them are Active, against the same calls of the same drivers in a
@@ -54,138 +32,17 @@ func machines(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	if err := p.writeHosts(); err != nil {
 		return s, err
 	}
-	err := b.interleave(ctx, variant{variantDrivers, p.drivers}, variant{variantMachines, p.machines})
+	floor := newMachineFloor(p, &s)
+	p.sample = &floor.machineSample
+	err := b.interleave(ctx, variant{variantDrivers, p.drivers}, variant{variantMachines, p.machines}, variant{variantFloor, floor.run})
 	if err == nil && p.window > 0 {
 		b.tell("      %s with all of them, and nothing to do", p.window)
 		err = p.steady(ctx, &s)
 	}
-	s.Checks = append(s.Checks, p.beyond)
-	s.Ratios = append(s.Ratios, compare("vms to the bare loop of the drivers' calls", p.took, p.floor, 1.2))
+	s.Checks = append(s.Checks, p.beyond, floor.alike)
+	s.Ratios = append(s.Ratios, compare("vms to the bare loop of the drivers' calls", p.took, p.floor, 1.2),
+		compare("vms to the floor", p.took, floor.took, 1.3))
 	return s, err
-}
-
-// machineBench is the state of the scenario.
-type machineBench struct {
-	plane  *controlPlane
-	count  int
-	window time.Duration
-	// hosts is the path of the file that lists them, hostList what is in it.
-	hosts, hostList string
-	// driver is that of the hosts.
-	driver string
-	new    func(name string) *cloudnativev1alpha1.VirtualMachine
-
-	floor, took, perMachine, cost, costServer, memory *series
-	beyond                                            check
-}
-
-func (p *machineBench) measure(s *section, floor string) {
-	p.beyond = check{Name: "writes by windlass for each VirtualMachine, beyond finalizer, host, status and event"}
-	p.floor = s.measure(floor, "s")
-	p.took = s.measure("until all VirtualMachines are Active", "s")
-	p.perMachine = s.measure("writes by windlass until then", "each")
-	p.cost = s.measure("CPU of windlass", "ms each")
-	p.costServer = s.measure("CPU of apiserver", "ms each")
-}
-
-func simulatedHosts() string {
-	var list strings.Builder
-	for i := range machineHosts {
-		fmt.Fprintf(&list, "- {name: host-%02d, driver: simulated, endpoint: %q}\n", i, endpoint)
-	}
-	return list.String()
-}
-
-func (p *machineBench) writeHosts() error {
-	if err := os.WriteFile(p.hosts, []byte("hosts:\n"+p.hostList), 0o600); err != nil {
-		return fmt.Errorf("cannot write the file of hosts: %w", err)
-	}
-	return nil
-}
-
-// drivers makes the calls that the machines need on the hosts, as many at a time as the manager makes, and nothing else.
-func (p *machineBench) drivers(ctx context.Context, round int) error {
-	begun := time.Now()
-	errs := make(chan error, machineHosts)
-	for host := range machineHosts {
-		go func() { errs <- p.drive(ctx, host) }()
-	}
-	for range machineHosts {
-		if err := <-errs; err != nil {
-			return err
-		}
-	}
-	p.floor.add(round, time.Since(begun).Seconds())
-	return nil
-}
-
-// drive makes the share of one host. Fetching has places of its own, as in the manager.
-func (p *machineBench) drive(ctx context.Context, number int) error {
-	driver, err := simdriver.Open(ctx, vmachine.Host{Name: "floor", Endpoint: endpoint})
-	if err != nil {
-		return err
-	}
-	fetches, actions := make(chan struct{}, vmachine.DefaultMaxCalls), make(chan struct{}, vmachine.DefaultMaxCalls)
-	in := func(lane chan struct{}, do func() error) error {
-		lane <- struct{}{}
-		defer func() { <-lane }()
-		return do()
-	}
-	var group sync.WaitGroup
-	share := p.count / machineHosts
-	errs := make(chan error, share)
-	for i := range share {
-		group.Go(func() {
-			id := vmachine.Identity{Installation: "floor", UID: fmt.Sprintf("%d-%d", number, i), Name: fmt.Sprintf("vm-%d", i)}
-			spec := vmachine.Spec{Identity: id, Image: vmachine.Image{Name: cloudnativev1alpha1.DefaultImage}}
-			err := in(fetches, func() error { return driver.Prepare(ctx, spec) })
-			if err == nil {
-				err = in(actions, func() error { _, err := driver.Create(ctx, spec); return err })
-			}
-			if err == nil {
-				err = in(actions, func() error { return driver.Start(ctx, id) })
-			}
-			errs <- err
-		})
-	}
-	group.Wait()
-	for range share {
-		if err := <-errs; err != nil {
-			return fmt.Errorf("cannot drive a simulated host: %w", err)
-		}
-	}
-	return driver.Close()
-}
-
-// start starts a manager with the hosts.
-func (p *machineBench) start(ctx context.Context) (*manager, error) {
-	return p.plane.startManager(ctx, "--vm-driver="+p.driver, "--vm-hosts="+p.hosts)
-}
-
-// make creates the objects and waits until all of them are Active.
-func (p *machineBench) make(ctx context.Context, round int) (time.Duration, error) {
-	watching, end := context.WithCancel(ctx)
-	defer end()
-	watchers, err := p.plane.watchers(watching)
-	if err != nil {
-		return 0, err
-	}
-	done, err := rig.Await(ctx, watchers, &cloudnativev1alpha1.VirtualMachine{}, p.count, func(object client.Object) bool {
-		vm, ok := object.(*cloudnativev1alpha1.VirtualMachine)
-		return ok && vm.Status.Phase == cloudnativev1alpha1.PhaseActive
-	})
-	if err != nil {
-		return 0, err
-	}
-	begun := time.Now()
-	err = forEach(ctx, creators, p.count, func(ctx context.Context, i int) error {
-		return p.plane.Client.Create(ctx, p.new(fmt.Sprintf("vm-%02d-%04d", round, i)))
-	})
-	if err != nil {
-		return 0, fmt.Errorf("cannot create VirtualMachines: %w", err)
-	}
-	at, err := done.Wait(ctx, patience)
-	return at.Sub(begun), err
 }
 
 func (p *machineBench) machines(ctx context.Context, round int) error {
@@ -213,6 +70,11 @@ func (p *machineBench) machines(ctx context.Context, round int) error {
 	p.beyond.Got = append(p.beyond.Got, beyond(count, p.count, writesOfMachine))
 	p.cost.add(round, after.per(before, agentWindlass, p.count))
 	p.costServer.add(round, after.per(before, processAPIServer, p.count))
+	if p.sample != nil {
+		if err := p.sample.end(ctx, p.plane); err != nil {
+			return err
+		}
+	}
 	if err := p.clean(ctx); err != nil {
 		return err
 	}
@@ -263,25 +125,4 @@ func (p *machineBench) steady(ctx context.Context, s *section) error {
 		return err
 	}
 	return m.stop()
-}
-
-// clean deletes all objects and waits until their machines are gone, and they with them.
-func (p *machineBench) clean(ctx context.Context) error {
-	kind := cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine")
-	if err := p.plane.deleteAll(ctx, kind); err != nil {
-		return err
-	}
-	if err := p.plane.empty(ctx, kind); err != nil {
-		return err
-	}
-	return p.plane.audit.quiet(ctx, agentWindlass, silence)
-}
-
-func newMachine(name string) *cloudnativev1alpha1.VirtualMachine {
-	return &cloudnativev1alpha1.VirtualMachine{
-		ObjectMeta: metav1.ObjectMeta{Namespace: benchNamespace, Name: name},
-		Spec: cloudnativev1alpha1.VirtualMachineSpec{Resource: corev1.ResourceList{
-			cloudnativev1alpha1.ResourceCPU: resource.MustParse("2"), cloudnativev1alpha1.ResourceMemory: resource.MustParse("4G"),
-		}},
-	}
 }
