@@ -101,6 +101,10 @@ func TestExecute(t *testing.T) {
 			args: []string{"machines", "delete"}, code: 2,
 			err: "windlass: --installation is required: it is the UID of the namespace kube-system of the cluster\nSee 'windlass machines delete --help'.\n",
 		},
+		"help for a command that does not exist": {
+			args: []string{"help", "manger"}, code: 2,
+			err: "windlass: unknown command \"manger\" for \"windlass\": did you mean manager?\nSee 'windlass help --help'.\n",
+		},
 		"an argument too many": {
 			args: []string{"manager", "now"}, code: 2,
 			err: "windlass: unknown command \"now\" for \"windlass manager\"\nSee 'windlass manager --help'.\n",

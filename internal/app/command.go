@@ -47,6 +47,7 @@ func NewCommand() *cobra.Command {
 	root.SetFlagErrorFunc(commandline.ExplainFlag)
 	root.AddCommand(newManagerCommand(), newGatewayCommand(), newCheckCommand(), newUICommand(), newMachinesCommand(), newRestoreCommand(),
 		newVersionCommand(), newSuperviseCommand(), newPodCommand())
+	commandline.RefuseUnknownTopics(root)
 	return root
 }
 

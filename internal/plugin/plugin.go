@@ -124,7 +124,7 @@ func (p *plugin) newRoot() *cobra.Command {
 		p.newLogsCommand(),
 		p.newKubeconfigCommand(),
 	)
-	refuseUnknownTopics(root)
+	commandline.RefuseUnknownTopics(root)
 	p.completeFlags(root)
 	return root
 }

@@ -39,16 +39,3 @@ func usage(command *cobra.Command) error {
 	_, err := fmt.Fprint(command.OutOrStderr(), text.String())
 	return err
 }
-
-// refuseUnknownTopics makes help fail for a command that does not exist. By itself it shows all commands, and says that all is well.
-func refuseUnknownTopics(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	help, _, err := root.Find([]string{"help"})
-	if err != nil {
-		return // it is there: cobra has just added it
-	}
-	help.Args = func(_ *cobra.Command, topic []string) error {
-		_, _, err := root.Find(topic)
-		return err
-	}
-}
