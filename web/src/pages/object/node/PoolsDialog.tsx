@@ -1,17 +1,18 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { curl } from "../../../actions/commands";
 import { useRefused } from "../../../actions/useHindrance";
 import { targetOf, useOrder } from "../../../actions/useOrder";
 import type { Objects } from "../../../api/types";
 import { Action, DoesTheSame, Failure, Nothing, Skeleton } from "../../../components/parts";
+import { tell } from "../../../components/toasts";
 import { useSay } from "../../../i18n";
 import type { Kind } from "../../../kinds/registry";
 import { useObjects } from "../../../live/hooks";
 import { store } from "../../../live/store";
 import { useListsAll } from "../../../shell/session";
 import { useWhy } from "../useWhy";
-import { changeOf, deletedBy, type Place, placesOf } from "./places";
+import { changeOf, deletedBy, type Place, placesOf, turned, wantedOf, type Wishes } from "./places";
 
 /** Chooses the pools that a node is in, by its role labels, and says before what a choice does to what runs there. */
 export function PoolsDialog({ kind, node, onClose }: { kind: Kind; node: Objects["nodes"]; onClose: () => void }) {
@@ -19,17 +20,30 @@ export function PoolsDialog({ kind, node, onClose }: { kind: Kind; node: Objects
   const cancel = useRef<HTMLButtonElement>(null);
   const pools = useObjects("nodepools");
   const why = useWhy(kind, node);
-  const [turned, setTurned] = useState<ReadonlySet<string>>(new Set());
+  const [wishes, setWishes] = useState<Wishes>(new Map());
+  const [ordered, setOrdered] = useState<Wishes>();
   const { run, busy, failed } = useOrder();
   const name = node.metadata.name ?? "";
   const places = useMemo(() => placesOf(node, pools, why.data?.origins ?? []), [node, pools, why.data]);
   const target = targetOf(kind, node);
   const refused = useRefused(target)("patch");
-  const wanted = new Set(places.filter((place) => (place.by === "label") !== turned.has(place.name)).map((place) => place.name));
+  const wanted = wantedOf(places, wishes);
   const change = changeOf(target, node, places, wanted);
   const error = failed ?? why.error;
-  const act = async () => { if (change && (await run(change.order, say("pools.edit"), name, { undo: change.undo }))) onClose(); };
-  const turn = (pool: string) => setTurned((before) => new Set(before.has(pool) ? [...before].filter((each) => each !== pool) : [...before, pool]));
+  const act = async () => {
+    if (!change) return;
+    setOrdered(wishes);
+    if (await run(change.order, say("pools.edit"), name, { undo: change.undo })) onClose();
+  };
+  // What was ordered here and is so by now is done, although its answer was lost.
+  const done = failed !== undefined && !busy && ordered !== undefined && changeOf(target, node, places, wantedOf(places, ordered)) === undefined;
+  const close = useRef(onClose);
+  close.current = onClose;
+  useEffect(() => {
+    if (!done) return;
+    tell(say("action.done", { action: say("pools.edit"), name }));
+    close.current();
+  }, [done, say, name]);
   return (
     <Dialog.Root open onOpenChange={(open) => { if (!open && !store.ended) onClose(); }}>
       <Dialog.Portal>
@@ -38,7 +52,7 @@ export function PoolsDialog({ kind, node, onClose }: { kind: Kind; node: Objects
           <header><Dialog.Title render={<h2 />}>{say("pools.title", { name })}</Dialog.Title></header>
           <div className="body">
             {why.isPending ? <Skeleton rows={3} /> : places.length === 0 ? <Nothing>{say("pools.none")}</Nothing> : (
-              <ul className="stack">{places.map((place) => <Choice key={place.name} place={place} node={name} on={wanted.has(place.name)} onTurn={() => turn(place.name)} />)}</ul>
+              <ul className="stack">{places.map((place) => <Choice key={place.name} place={place} node={name} on={wanted.has(place.name)} onTurn={() => setWishes((before) => turned(before, place))} />)}</ul>
             )}
             {change && <DoesTheSame kubectl={change.order.kubectl} curl={curl(change.order)} />}
             {error && <Failure error={error} />}

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Objects } from "../../../api/types";
 import { kindOf } from "../../../kinds/registry";
-import { changeOf, deletedBy, placesOf } from "./places";
+import { changeOf, deletedBy, placesOf, turned, wantedOf, type Wishes } from "./places";
 
 const kind = kindOf("nodes");
 if (!kind) throw new Error("there is no kind");
@@ -30,6 +30,17 @@ test("what is chosen is one write of role labels, and is taken back by another",
   ]);
   expect(change?.order.kubectl).toBe(`kubectl label node n ${role}auto=true ${role}edge- ${role}spot=`);
   expect(change?.order.path).toContain("uid=0-1&fieldManager=windlass-console-pools");
+});
+
+test("a pool that was chosen is not left because the node is in it by now", () => {
+  const at = (labels: Record<string, string>) => { const now = node(labels); const [edge] = placesOf(now, [pool("edge")], []); if (!edge) throw new Error("there is no place"); return { now, edge }; };
+  const [outside, inside] = [at({}), at({ [`${role}edge`]: "" })];
+  const written = ({ now, edge }: typeof outside, wishes: Wishes) => changeOf(target, now, [edge], wantedOf([edge], wishes))?.order.body;
+  const chosen = turned(new Map(), outside.edge);
+  expect(written(outside, chosen)).toEqual({ metadata: { labels: { [`${role}edge`]: "" } } });
+  expect(written(inside, chosen), "the label landed, and its answer was lost").toBeUndefined();
+  expect(written(inside, turned(chosen, inside.edge)), "its reader turns the box again").toEqual({ metadata: { labels: { [`${role}edge`]: null } } });
+  expect(written(inside, turned(turned(new Map(), outside.edge), outside.edge)), "a box that was turned twice is no choice").toBeUndefined();
 });
 
 test.each([

@@ -47,6 +47,24 @@ export function setPools(target: Target, labels: Readonly<Record<string, string 
   };
 }
 
+/** Whether the node is to be in a pool, by the pool's name, where a reader has chosen it: what the node becomes meanwhile changes no choice. */
+export type Wishes = ReadonlyMap<string, boolean>;
+
+/** The pools in which the node is to be: what nobody has chosen stays as it is. */
+export function wantedOf(places: readonly Place[], wishes: Wishes): Set<string> {
+  return new Set(places.filter(({ name, by }) => wishes.get(name) ?? by === "label").map(({ name }) => name));
+}
+
+/** The wishes once the box of a pool is turned. One for what the node is already is none. */
+export function turned(wishes: Wishes, { name, by }: Place): Wishes {
+  const there = by === "label";
+  const wish = !(wishes.get(name) ?? there);
+  const after = new Map(wishes);
+  if (wish === there) after.delete(name);
+  else after.set(name, wish);
+  return after;
+}
+
 /** What is to be written, and what takes it back; undefined where nothing is chosen otherwise than it is. */
 export function changeOf(target: Target, node: Node, places: readonly Place[], wanted: ReadonlySet<string>): { order: Order; undo: Order } | undefined {
   const changed = places.filter(({ name, by }) => by !== "selection" && wanted.has(name) !== (by === "label"));
