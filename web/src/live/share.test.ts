@@ -71,6 +71,34 @@ test("a tab that is opened while the API server is away counts from when it was 
   expect([second.filled, second.link, second.time]).toEqual([true, "stale", since]);
 });
 
+test("what was old before the stream was cut is not old in the other tabs for ever", () => {
+  const [leader, other] = [filled("ann"), new LiveStore()];
+  shareStream(other, "ann");
+  const counts = (kind: "nodepools" | "nodes") => ({ kind, total: 0, ready: 0, pending: 0, failed: 0, reasons: [] });
+  const are = () => [leader, other].map(({ link, behind }) => [link, behind]);
+  /** The browser connects again, as after a restart of the gateway, which now watches everything. */
+  const reconnect = () => {
+    Source.newest?.onerror();
+    vi.advanceTimersByTime(2000);
+    Source.newest?.onopen();
+    Source.newest?.say({ type: "resync" });
+    Source.newest?.say({ type: "snapshot", kind: "nodepools", items: [], more: false });
+    Source.newest?.say({ type: "complete", done: true });
+    vi.advanceTimersByTime(1000);
+  };
+  const stale = () => { Source.newest?.say({ type: "stale", behind: ["nodepools"], since: new Date().toISOString() }); vi.advanceTimersByTime(100); };
+  Source.newest?.say({ type: "summary", kinds: [counts("nodepools")], hidden: [] });
+  stale();
+  expect(are()).toEqual([["stale", []], ["stale", []]]);
+  reconnect();
+  expect(are()).toEqual([["live", []], ["live", []]]);
+  Source.newest?.say({ type: "summary", kinds: [counts("nodepools"), counts("nodes")], hidden: [] });
+  stale();
+  expect(are(), "one kind of two").toEqual([["live", ["nodepools"]], ["live", ["nodepools"]]]);
+  reconnect();
+  expect(are()).toEqual([["live", []], ["live", []]]);
+});
+
 test("a tab of the one before gives nothing to the one who signs in next", () => {
   const before = filled("ann");
   const next = new LiveStore();

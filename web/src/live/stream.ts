@@ -108,9 +108,9 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
       listen();
       clearTimeout(late);
       late = lost = undefined;
-      store.hear();
-      store.setBehind(); // a stream begins with what is old by now
-      // No stream continues a snapshot that was cut, and the server tells only a source that has an id. Other tabs are told as well.
+      // A stream begins with what is old by now, and says fresh only of what it has called old itself: other tabs are told as well.
+      tell({ type: "fresh" });
+      // No stream continues a snapshot that was cut, and the server tells only a source that has an id.
       if (!store.whole) tell({ type: "resync" });
       // A stream that resumes gets no snapshot; one that begins is live when its snapshot is complete, also where one of before has filled the store.
       store.setLink(store.whole && complete ? "live" : "catching-up");
