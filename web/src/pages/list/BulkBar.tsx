@@ -16,8 +16,8 @@ import { byKey, focusRow } from "./focus";
 const BulkDialog = later(async () => (await import("./BulkDialog")).BulkDialog);
 
 /** What can be done with everything that is selected, with the very command of what the pointer or the focus is on. */
-export function BulkBar({ kind, objects, more, onAll, onClear }: {
-  kind: Kind; objects: readonly KubeObject[]; more: number | undefined; onAll: () => void; onClear: () => void;
+export function BulkBar({ kind, objects, chosen, more, onChoose, onAll, onClear }: {
+  kind: Kind; objects: readonly KubeObject[]; chosen: Bulk | undefined; more: number | undefined; onChoose: (bulk: Bulk | undefined) => void; onAll: () => void; onClear: () => void;
 }) {
   const say = useSay();
   const cut = useCut(kind.plural);
@@ -30,7 +30,6 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
     return [...bulks(all), ...(scale ? [scale] : [])].sort((one, other) => Number(one.danger) - Number(other.danger));
   }, [kind, objects]);
   const [at, setAt] = useState<Bulk["key"]>();
-  const [chosen, setChosen] = useState<Bulk>();
   const shown = offered.find((bulk) => bulk.key === at) ?? offered[0];
   const lines = useMemo(() => (shown ? together(shown.deeds.map(({ target, deed }) => ({ target, order: deed.order }))) : []), [shown]);
   const refused = (bulk: Bulk) => {
@@ -45,12 +44,12 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
       <span className="row">
         {offered.map((bulk) => (
           <span key={bulk.key} onPointerEnter={() => setAt(bulk.key)} onFocus={() => setAt(bulk.key)}>
-            <Action name={bulk.key} label={say("bulk.button", { action: say(bulk.key), count: objects.length })} danger={bulk.danger} disabled={refused(bulk)} onClick={() => setChosen(bulk)} />
+            <Action name={bulk.key} label={say("bulk.button", { action: say(bulk.key), count: objects.length })} danger={bulk.danger} disabled={refused(bulk)} onClick={() => onChoose(bulk)} />
           </span>
         ))}
         <button type="button" className="btn quiet icon" aria-label={say("bulk.clear")} onClick={(event) => { onClear(); if (byKey(event)) focusRow(); }}><Icon name="close" size={14} /></button>
       </span>
-      {chosen && <Layer onClose={() => setChosen(undefined)}><BulkDialog kind={kind} bulk={chosen} refused={refused(chosen)} onClose={() => setChosen(undefined)} onDone={onClear} /></Layer>}
+      {chosen && <Layer onClose={() => onChoose(undefined)}><BulkDialog kind={kind} bulk={chosen} refused={refused(chosen)} onClose={() => onChoose(undefined)} onDone={onClear} /></Layer>}
     </section>
   );
 }

@@ -16,6 +16,7 @@ import { useTitle } from "../../live/needs";
 import { store } from "../../live/store";
 import { NewButton } from "../create/NewButton";
 import { sized, wantSize } from "../parts/sizing";
+import type { Bulk } from "./bulk";
 import { BulkBar } from "./BulkBar";
 import { allColumns, chosen, remember, remembered, toggled } from "./columns";
 import { Counting, MapSwitch, NodesMap, useMapped } from "./Around";
@@ -44,6 +45,11 @@ function objectAt(kind: Kind, key: string): KubeObject | undefined {
   return store.at(kind.plural, key);
 }
 
+/** Before the first snapshot nobody knows what is gone. */
+function without(kind: Kind, selection: selecting.Selection): selecting.Selection {
+  return store.filled ? selecting.present(selection, (key, uid) => objectAt(kind, key)?.metadata.uid === uid) : selection;
+}
+
 /** The list of a kind. What it shows is in the address: it can be sent to somebody else, and Back works. */
 export function List({ kind }: { kind: Kind }) {
   const say = useSay();
@@ -55,6 +61,7 @@ export function List({ kind }: { kind: Kind }) {
   const [pointed, setPointed] = useState(false);
   const [focused, setFocused] = useState(false);
   const [selection, setSelection] = useState(selecting.nothing);
+  const [bulk, setBulk] = useState<Bulk>();
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [menu, setMenu] = useState<{ key: string; anchor: Element }>();
   const { begin, ask, dialog } = useDeed();
@@ -92,15 +99,12 @@ export function List({ kind }: { kind: Kind }) {
     return (row: TableRow) => (grouping === "namespace" ? (nameOfRow(row).of?.namespace ?? "") : (hostsOf.get(keyOfRow(row)) ?? ""));
   }, [grouping, hostsOf]);
   const lines = useMemo(() => linesOf(shown, groupOf, closed), [shown, groupOf, closed]);
-  const keys = useMemo(() => {
-    const out: string[] = [];
-    for (const line of lines) if ("row" in line) out.push(keyOfRow(line.row));
-    return out;
-  }, [lines]);
-  const order = useRef(keys);
-  order.current = keys;
-
-  useEffect(() => rememberOrder(kind.plural, order.current), [kind, lines]);
+  const names = useMemo(() => lines.flatMap((line) => ("row" in line ? [nameOfRow(line.row)] : [])), [lines]);
+  const keys = useMemo(() => names.map(({ key }) => key), [names]);
+  useEffect(() => rememberOrder(kind.plural, keys), [kind, keys]);
+  // Rows that are gone are there to be read, and no more.
+  const order = useRef(names);
+  order.current = useMemo(() => names.filter(({ of }) => !isGone(of?.uid)), [names, isGone]);
 
   const definitions = first?.columnDefinitions;
   const all = useMemo(() => allColumns(kind.plural, definitions ?? []), [kind, definitions]);
@@ -108,10 +112,15 @@ export function List({ kind }: { kind: Kind }) {
   const columns = useMemo(() => chosen(all, choice), [all, choice]);
   const choose = (to: string | undefined) => { remember(kind.plural, to); search({ cols: to }); };
 
-  const select = useCallback((key: string, range: boolean) => setSelection((before) => (range ? selecting.range(before, order.current, key) : selecting.toggle(before, key))), []);
+  const select = useCallback((key: string, range: boolean) => setSelection((before) => {
+    if (range) return selecting.range(before, order.current, key);
+    const item = order.current.find((each) => each.key === key);
+    return item ? selecting.toggle(before, item) : before;
+  }), []);
   const selectAll = useCallback(() => setSelection((before) => selecting.all(before, order.current)), []);
   const clear = useCallback(() => setSelection(selecting.nothing), []);
-  useEffect(clear, [clear, kind, namespace, filter]);
+  useEffect(() => { clear(); setBulk(undefined); }, [clear, kind, namespace, filter]);
+  useEffect(() => store.subscribe(kind.plural, () => setSelection((before) => without(kind, before))), [kind]);
   const picking = useRef<readonly KubeObject[]>([]);
   const picked = useMemo(() => (picking.current = selecting.objects(selection, picking.current, (key) => objectAt(kind, key))), [selection, kind, table.data]); // eslint-disable-line react-hooks/exhaustive-deps -- objects change with the table
   // What is asked for now; nothing once the list is gone.
@@ -120,7 +129,7 @@ export function List({ kind }: { kind: Kind }) {
   const selectEverything = async () => {
     const read = await everything(table, () => asked.current === table.asked);
     if (read?.error) tellFailure(say("action.failed", { message: read.error.message }), read.error);
-    else if (read) setSelection({ keys: new Set(read.data?.pages.flatMap((page) => page.rows).map(keyOfRow)), anchor: undefined });
+    else if (read) setSelection(selecting.and(selecting.nothing, read.data?.pages.flatMap((page) => page.rows).map(nameOfRow) ?? []));
   };
 
   const page = useCallback((key: string, tab?: string) => {
@@ -185,13 +194,14 @@ export function List({ kind }: { kind: Kind }) {
             onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(false); }}
           >
             <Rows
-              kind={kind} columns={definitions} shown={columns} lines={lines} total={table.total} sort={sorted} whole={whole} open={open} selection={selection} isGone={isGone}
+              kind={kind} columns={definitions} shown={columns} lines={lines} total={table.total} sort={sorted} whole={whole} open={open} selection={selection} all={selecting.isWhole(selection, order.current)} isGone={isGone}
               groupHead={(name, inside) => (grouping === "host" ? <HostHead name={name} hosts={hosts.data} /> : <><strong>{name}</strong><span>{say("group.count", { count: inside })}</span></>)}
               onSort={(to) => search({ sort: to })} onOpen={onOpen} onSelect={select} onSelectAll={selectAll} onKey={onKey} onMenu={onMenu} onDeed={onDeed} onFold={fold} onSight={onSight}
             />
           </div>
         )}
-        {picked.length > 0 && <BulkBar kind={kind} objects={picked} more={table.hasNextPage && picked.length >= table.loaded ? table.total : undefined} onAll={() => void selectEverything()} onClear={clear} />}
+        {/* What is being done with several says what has become of each, also of the last. */}
+        {(picked.length > 0 || bulk) && <BulkBar kind={kind} objects={picked} chosen={bulk} onChoose={setBulk} more={table.hasNextPage && picked.length >= table.loaded ? table.total : undefined} onAll={() => void selectEverything()} onClear={clear} />}
       </div>
       {open && <Drawer kind={kind} open={open} order={keys} onOpen={onOpen} />}
       {menu && menuObject && (

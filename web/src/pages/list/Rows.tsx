@@ -10,11 +10,11 @@ import { statusOf, withoutStatus } from "../../status/status";
 import { type Column, type Shown } from "./columns";
 import { Head } from "./Head";
 import { type Line } from "./groups";
-import { keyOfRow, nameOf } from "./names";
+import { keyOfRow, nameOf, nameOfRow } from "./names";
 import { Newcomers } from "./newcomers";
 import { hasReason, isShort } from "./reasons";
 import { Row, type RowProps, type TableRow } from "./Row";
-import type { Selection } from "./selection";
+import { has, type Selection } from "./selection";
 import { layOut, type Tall } from "./tall";
 import { Pairs } from "./told";
 import { useFits } from "./useFits";
@@ -50,6 +50,8 @@ interface Props {
   whole: boolean;
   open: string | undefined;
   selection: Selection;
+  /** Whether all rows are selected. */
+  all: boolean;
   isGone: (uid: string | undefined) => boolean;
   groupHead: (group: string, count: number) => ReactNode;
   onSort: (by: string | undefined) => void;
@@ -163,13 +165,12 @@ export function Rows(props: Props) {
   const toggle = useCallback((key: string) => onOpen(latest.current.open === key ? undefined : key), [onOpen]);
 
   const width = shown.length + 2;
-  const all = count > 0 && selection.keys.size >= count;
   return (
     <div ref={panel} className={fits ? "panel scroll fits" : "panel scroll"} onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(-1); }}>
       <table className={calm ? "cards calm" : "cards"} data-deeds={roomFor(kind.plural)} aria-rowcount={props.total + 1} aria-multiselectable="true" role="grid">
         <thead>
           <tr>
-            <th scope="col" className="pick"><input type="checkbox" aria-label={say("list.selectAll")} checked={all} ref={(box) => { if (box) box.indeterminate = selection.keys.size > 0 && !all; }} onChange={props.onSelectAll} /></th>
+            <th scope="col" className="pick"><input type="checkbox" aria-label={say("list.selectAll")} checked={props.all} ref={(box) => { if (box) box.indeterminate = selection.uids.size > 0 && !props.all; }} onChange={props.onSelectAll} /></th>
             {shown.map((each) => <Head key={each.name} shown={each} sort={props.sort} whole={props.whole} onSort={props.onSort} />)}
             <th scope="col"><span className="sr">{say("action.more")}</span></th>
           </tr>
@@ -193,7 +194,7 @@ export function Rows(props: Props) {
             return [...room, (
               <Row
                 key={row.object.metadata.uid ?? key} kind={kind} row={row} rowKey={key} index={line.index} shown={shown} marked={marked} status={status} reason={hasReason(status, short)} object={object}
-                chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} fresh={newcomers.isFresh(row.object.metadata)} stop={key === stop} onKey={press} onFocus={focus} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu} onDeed={props.onDeed}
+                chosen={open === key} selected={has(selection, nameOfRow(line.row))} gone={props.isGone(row.object.metadata.uid)} fresh={newcomers.isFresh(row.object.metadata)} stop={key === stop} onKey={press} onFocus={focus} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu} onDeed={props.onDeed}
               />
             )];
           })}

@@ -7,7 +7,7 @@ import { allColumns, chosen, type Column, toggled } from "./columns";
 import { entered, joined, parse, requirements, tokensOf, without } from "./filter";
 import { lines } from "./groups";
 import { tooLong } from "./limits";
-import { all, nothing, range, toggle } from "./selection";
+import { all, isWhole, nothing, objects, present, range, toggle } from "./selection";
 import { offsets, pieces } from "./window";
 
 const column = (name: string, priority = 0): Column => ({ name, priority, type: "string", format: "", description: "" });
@@ -36,11 +36,25 @@ test("only what is in sight is in the page, and the row with the focus", () => {
 });
 
 test("a range goes from the row that was chosen last", () => {
-  const order = ["a", "b", "c", "d"];
-  const one = toggle(nothing, "c");
-  expect([...range(one, order, "a").keys].sort()).toEqual(["a", "b", "c"]);
-  expect(all(one, order).keys.size).toBe(4);
-  expect(all(all(one, order), order).keys.size).toBe(0);
+  const order = ["a", "b", "c", "d"].map((key) => ({ key }));
+  const one = toggle(nothing, { key: "c" });
+  expect([...range(one, order, "a").uids.keys()].sort()).toEqual(["a", "b", "c"]);
+  expect(all(one, order).uids.size).toBe(4);
+  expect(all(all(one, order), order).uids.size).toBe(0);
+});
+
+test("what is made anew under the name of a selected object is not selected", () => {
+  const pod = (name: string, uid: string) => ({ metadata: { namespace: "ci", name, uid } });
+  const item = ({ metadata }: ReturnType<typeof pod>) => ({ key: metadata.name, of: metadata });
+  const [old, other, anew] = [pod("db-0", "old"), pod("db-1", "one"), pod("db-0", "new")];
+  const both = all(nothing, [old, other].map(item));
+  const now = new Map([anew, other].map((each) => [each.metadata.name, each]));
+  expect(objects(both, [], (key) => now.get(key)), "what an action is done with").toEqual([other]);
+  const left = present(both, (key, uid) => now.get(key)?.metadata.uid === uid);
+  expect([...left.uids]).toEqual([["db-1", "one"]]);
+  expect([both, left].map((each) => isWhole(each, [anew, other].map(item))), "the box of all").toEqual([false, false]);
+  expect([...toggle(both, item(anew)).uids]).toEqual([["db-0", "new"], ["db-1", "one"]]);
+  expect(present(left, () => true)).toBe(left);
 });
 
 test("groups have their line, closed ones only that, and rows of no group come last", () => {
