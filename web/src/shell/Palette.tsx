@@ -1,7 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
-import { type KeyboardEvent, useDeferredValue, useState } from "react";
+import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from "react";
 import type { Target } from "../actions/commands";
 import { type Deed, deedsOf } from "../actions/list";
 import { targetOf } from "../actions/useOrder";
@@ -15,6 +15,7 @@ import { type Kind, kindOf, kinds, pageOf } from "../kinds/registry";
 import { store } from "../live/store";
 import { sized, sizeKey, wantSize } from "../pages/parts/sizing";
 import { Shape } from "../status/shapes";
+import { answerOf } from "./answer";
 
 interface Entry {
   to: string;
@@ -60,6 +61,8 @@ export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Targ
   const router = useRouter();
   const [words, setWords] = useState("");
   const [at, setAt] = useState(0);
+  const [stepped, setStepped] = useState(false);
+  const [pressed, setPressed] = useState<"here" | "tab">();
   const wanted = useDeferredValue(words.trim());
   const found = useQuery<Schemas["Found"]>({
     queryKey: ["search", wanted], enabled: wanted !== "", staleTime: 5000, placeholderData: (before) => before,
@@ -88,15 +91,31 @@ export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Targ
     else void navigate({ to: entry.to, search: ({ ns }) => ({ ns, ...entry.search }) });
   };
   const hrefOf = (entry: Entry | undefined) => entry && router.buildLocation({ to: entry.to, search: ({ ns }) => ({ ns, ...entry.search }) }).href;
+  const answer = answerOf(words, wanted, found, all.length > 0);
+  const enter = (entry: Entry | undefined, where: "here" | "tab") => {
+    if (where === "here") go(entry);
+    else if (entry) window.open(hrefOf(entry), "_blank", "noopener");
+  };
+  const step = (to: number) => { setAt(to); setStepped(true); setPressed(undefined); };
   const press = (event: KeyboardEvent) => {
     if (isComposed(event.nativeEvent)) return;
-    if (event.key === "ArrowDown") setAt(Math.min(chosen + 1, all.length - 1));
-    else if (event.key === "ArrowUp") setAt(Math.max(chosen - 1, 0));
-    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) window.open(hrefOf(all[chosen]), "_blank", "noopener");
-    else if (event.key === "Enter") go(all[chosen]);
-    else return;
+    const where = event.ctrlKey || event.metaKey ? "tab" : "here";
+    if (event.key === "ArrowDown") step(Math.min(chosen + 1, all.length - 1));
+    else if (event.key === "ArrowUp") step(Math.max(chosen - 1, 0));
+    else if (event.key !== "Enter") return;
+    // What earlier words have found is for those who choose it.
+    else if (answer === "pending" && !stepped) setPressed(where);
+    else enter(all[chosen], where);
     event.preventDefault();
   };
+  const first = useRef<(where: "here" | "tab") => void>(undefined);
+  first.current = (where) => enter(all[0], where);
+  // Enter waits for what the words find, unless somebody types on.
+  useEffect(() => {
+    if (!pressed || answer === "pending") return;
+    setPressed(undefined);
+    if (answer === "there") first.current?.(pressed);
+  }, [pressed, answer]);
   const list = (entries: Entry[], from: number) => entries.map((entry, index) => (
     <div key={`${entry.to} ${entry.name}`} id={`found-${from + index}`} role="option" tabIndex={-1} aria-selected={from + index === chosen} className="entry"
       onClick={() => go(entry)} onKeyDown={press} onPointerMove={() => setAt(from + index)}>
@@ -114,7 +133,7 @@ export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Targ
             <Icon name="search" />
             <input
               autoFocus value={words} placeholder={say("palette.label")} aria-label={say("palette.label")} role="combobox" aria-expanded="true" aria-controls="found"
-              aria-activedescendant={chosen >= 0 ? `found-${chosen}` : undefined} onChange={(event) => { setWords(event.target.value); setAt(0); }} onKeyDown={press}
+              aria-activedescendant={chosen >= 0 ? `found-${chosen}` : undefined} onChange={(event) => { setWords(event.target.value); setAt(0); setStepped(false); setPressed(undefined); }} onKeyDown={press}
             />
           </div>
           <div id="found" role="listbox" aria-label={say("palette.label")} className="found">
