@@ -8,7 +8,7 @@ import { useSay } from "../i18n";
 import { useObject } from "../live/hooks";
 import { store } from "../live/store";
 import { curl, orders, type Order, type Target } from "./commands";
-import { deletionAt, type Fate } from "./fate";
+import { coversLoss, deletionAt, type Fate, type Loss } from "./fate";
 import { Goes } from "./Goes";
 import type { Deed } from "./list";
 import { useRefused } from "./useHindrance";
@@ -18,13 +18,15 @@ import { useOrder } from "./useOrder";
 export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target; onClose: () => void }) {
   const say = useSay();
   const { run, busy, failed } = useOrder();
-  const [ticked, setTicked] = useState(false);
+  const [consent, setConsent] = useState<Loss>();
   const [order, setOrder] = useState(deed.order);
   const cancel = useRef<HTMLButtonElement>(null);
   const deletes = deed.key === "action.delete";
   const object: KubeObject | undefined = useObject(target.kind.plural, target.namespace, target.name);
   const deletion = deletes ? deletionAt(target, object) : undefined;
   const loss = deletion?.loss;
+  // What is lost can grow while the dialog is open: then it is ticked anew.
+  const ticked = loss !== undefined && coversLoss(consent, loss);
   // A right, or the stream, can go while the dialog is open.
   const refused = useRefused(target);
   const kept = refused("patch");
@@ -49,7 +51,7 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
             {failed && <Failure error={failed} />}
           </div>
           <footer>
-            {loss && <label className="row tick"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say(loss.key, loss.values)}</label>}
+            {loss && <label className="row tick"><input type="checkbox" checked={ticked} onChange={(event) => setConsent(event.target.checked ? loss : undefined)} />{say(loss.key, loss.values)}</label>}
             <button type="button" className="btn" ref={cancel} onClick={onClose}>{say("action.cancel")}</button>
             {deletes
               ? <Action label={`${say("action.delete")} ${target.name}`} danger solid busy={busy} disabled={refused(deed.right)} waits={loss !== undefined && !ticked} onClick={() => void act()} />

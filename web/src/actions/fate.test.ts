@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "../api/types";
 import { kindOf } from "../kinds/registry";
-import { deletionAt, deletionOf, lossOf } from "./fate";
+import { coversLoss, deletionAt, deletionOf, lossOf } from "./fate";
 
 function of(plural: Parameters<typeof deletionOf>[0], spec: object, status: object = {}) {
   const object: KubeObject = { metadata: { name: "x" } };
@@ -37,6 +37,15 @@ test.each([
   ["different losses are so many", [of("virtualmachines", {}), of("virtualmachines", {}), of("virtualmachines", { deletionPolicy: "Retain" })], { key: "bulk.loss", values: { count: 2 } }],
   ["what loses nothing takes no tick", [of("virtualmachines", { deletionPolicy: "Retain" }), of("podsets", {}, { replicas: 0 })], undefined],
 ])("of several, %s", (_, deletions, loss) => expect(lossOf(deletions)).toEqual(loss));
+
+test.each([
+  ["as many pods", of("podsets", {}, { replicas: 3 }), of("podsets", {}, { replicas: 3 }), true],
+  ["more pods", of("podsets", {}, { replicas: 3 }), of("podsets", {}, { replicas: 50 }), false],
+  ["fewer pods", of("podsets", {}, { replicas: 50 }), of("podsets", {}, { replicas: 3 }), true],
+  ["another disk", of("virtualmachines", { driver: "libvirt", resource: { rootDisk: "40Gi" } }), of("virtualmachines", { driver: "libvirt", resource: { rootDisk: "40Gi" }, disks: [{ name: "data", size: "200Gi" }] }), false],
+  ["what was to stay", of("virtualmachines", { deletionPolicy: "Retain" }), of("virtualmachines", {}), false],
+  ["the same without numbers", of("nodepools", { drain: { policy: "Evict" } }, { nodeCount: 2 }), of("nodepools", { drain: { policy: "Evict" } }, { nodeCount: 2 }), true],
+])("a tick covers no greater loss than it named: %s", (_, before, now, covered) => expect(now.loss && coversLoss(before.loss, now.loss)).toBe(covered));
 
 test("what is out of sight is lost if its kind can lose something", () => {
   const at = (plural: string) => { const kind = kindOf(plural); return kind && deletionAt({ kind, namespace: "ci", name: "a" }, undefined).loss; };

@@ -113,6 +113,16 @@ export function deletionAt({ kind, namespace, name }: Pick<Target, "kind" | "nam
   return { fates: [], ...(loses ? { loss: { key: "confirm.loss" as const, values: { name: namespace ? `${namespace}/${name}` : name } } } : {}) };
 }
 
+/** Whether who has ticked one loss has also ticked another: one of as many or fewer. What is not counted has to be the same. */
+export function coversLoss(ticked: Loss | undefined, loss: Loss): boolean {
+  if (ticked?.key !== loss.key) return false;
+  const before = ticked.values ?? {};
+  return Object.entries(loss.values ?? {}).every(([name, now]) => {
+    const then = before[name];
+    return then === now || (name === "count" && typeof then === "number" && typeof now === "number" && now < then);
+  });
+}
+
 /** What is lost with several: the same with its numbers added up, or else with how many of them something is lost. */
 export function lossOf(deletions: readonly Deletion[]): Loss | undefined {
   const losses = deletions.flatMap(({ loss }) => loss ?? []);

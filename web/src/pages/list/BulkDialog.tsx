@@ -1,12 +1,13 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { isClash, taken } from "../../actions/clash";
 import { curl } from "../../actions/commands";
-import { type Deletion, deletionAt, lossOf } from "../../actions/fate";
+import { coversLoss, type Deletion, deletionAt, type Loss, lossOf } from "../../actions/fate";
 import { Action, DoesTheSame } from "../../components/parts";
 import { tell } from "../../components/toasts";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
+import { useObjects } from "../../live/hooks";
 import { store } from "../../live/store";
 import { Stepper } from "../parts/Stepper";
 import { type Bulk, together } from "./bulk";
@@ -20,7 +21,7 @@ const named = 10;
 export function BulkDialog({ kind, bulk, refused, onClose, onDone }: { kind: Kind; bulk: Bulk; refused: string | undefined; onClose: () => void; onDone: () => void }) {
   const say = useSay();
   const cancel = useRef<HTMLButtonElement>(null);
-  const [ticked, setTicked] = useState(false);
+  const [consent, setConsent] = useState<Loss>();
   const { results, what, busy, stopped, send, halt } = useSending();
   // What was selected when the dialog opened: the list behind it goes on.
   const [deeds, setDeeds] = useState(bulk.deeds);
@@ -28,12 +29,20 @@ export function BulkDialog({ kind, bulk, refused, onClose, onDone }: { kind: Kin
   const [size, setSize] = useState(sizing?.begin ?? 0);
   const input = useRef<HTMLInputElement>(null);
   const deletes = bulk.key === "action.delete";
-  const [deletions] = useState(() => new Map(deletes ? deeds.map(({ target }): [string, Deletion] => [target.uid, deletionAt(target, store.get(target.kind.plural, target.namespace, target.name))]) : []));
+  const begun = busy || results.size > 0;
+  // What is lost is that of now until it is sent: then it goes, one after the other.
+  const objects = useObjects(kind.plural);
+  const losing = useRef<ReadonlyMap<string, Deletion>>(new Map());
+  const deletions = useMemo(() => {
+    void objects;
+    if (deletes && !begun) losing.current = new Map(deeds.map(({ target }) => [target.uid, deletionAt(target, store.get(target.kind.plural, target.namespace, target.name))]));
+    return losing.current;
+  }, [objects, deletes, begun, deeds]);
   const abouts = new Set([...deletions.values()].flatMap(({ about }) => about ?? []));
   const loss = lossOf([...deletions.values()]);
+  const ticked = loss !== undefined && coversLoss(consent, loss);
   const label = say(bulk.key);
   const count = deeds.length;
-  const begun = busy || results.size > 0;
   const ended = results.size === count;
   const unsent = deeds.filter(({ target }) => !results.has(target.uid));
   const clashes = ended && !busy && what === "do" ? deeds.filter(({ target }) => isClash(results.get(target.uid))) : [];
@@ -84,7 +93,7 @@ export function BulkDialog({ kind, bulk, refused, onClose, onDone }: { kind: Kin
             </ul>
             {stopped && !busy && !ended && what === "do" && <p role="status">{say("bulk.stopped", { count: unsent.length })}</p>}
             {ended && !busy && what === "do" && <p role="status">{outcome(done.length)}</p>}
-            {loss && !ended && <label className="row"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say(loss.key, loss.values)}</label>}
+            {loss && !ended && <label className="row"><input type="checkbox" checked={ticked} onChange={(event) => setConsent(event.target.checked ? loss : undefined)} />{say(loss.key, loss.values)}</label>}
             <DoesTheSame
               kubectl={together(deeds.map(({ target, deed }) => ({ target, order: deed.order }))).join("\n")}
               curl={deeds.slice(0, named).map(({ deed }) => curl(deed.order)).join("\n")}
