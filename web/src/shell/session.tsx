@@ -73,6 +73,13 @@ function leave(user: string): void {
   window.location.assign("/");
 }
 
+/** Takes in who has signed in over the page. What is there stays until it is read anew, and nobody waits for that: one answer can take long. */
+export function takeIn(client: QueryClient, login: Login): void {
+  client.setQueryData(session.queryKey, login);
+  store.setLink("connecting");
+  void client.invalidateQueries();
+}
+
 /** The page behind the sign-in. Somebody whose session ends signs in over the page, which stays as it was; another one gets a new page. */
 export function Gate({ children }: { children: ReactNode }) {
   const client = useQueryClient();
@@ -82,12 +89,10 @@ export function Gate({ children }: { children: ReactNode }) {
   const signedIn = data !== undefined && !ended;
   const user = data?.user;
   const entering = useRef(false);
-  const enter = useCallback(async (login: Login) => {
+  const enter = useCallback((login: Login) => {
     if (user !== undefined && login.user !== user) return leave(user);
     draftsOf(login.user);
-    client.setQueryData(session.queryKey, login);
-    store.setLink("connecting");
-    await client.invalidateQueries();
+    takeIn(client, login);
     setEnded(false);
   }, [client, user]);
 
@@ -116,7 +121,7 @@ export function Gate({ children }: { children: ReactNode }) {
   // Who is known stays: it was only asked for again.
   if (error && !nobody && !data) return <main className="main"><Failure error={error} again={() => void refetch()} /></main>;
   // What is behind the sign-in stays as it was, and nobody gets into it.
-  return <>{data && <div className="behind" inert={!signedIn}>{children}</div>}{!signedIn && <SignIn ended={ended} onDone={(login) => void enter(login)} />}</>;
+  return <>{data && <div className="behind" inert={!signedIn}>{children}</div>}{!signedIn && <SignIn ended={ended} onDone={enter} />}</>;
 }
 
 export async function signOut(user: string): Promise<void> {
