@@ -4,7 +4,7 @@ import type { KubeObject } from "../../api/types";
 import { Nothing, Panel } from "../../components/parts";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
-import { labelText } from "../../kinds/selector";
+import { labelText, selects } from "../../kinds/selector";
 import { useObjects } from "../../live/hooks";
 import { useShown } from "../../live/page";
 import { LogView } from "../../logs/LogView";
@@ -101,8 +101,7 @@ function ServiceLogs({ namespace, name }: { namespace: string | undefined; name:
   const all = useMemo((): Source[] => {
     if (selector === "") return [];
     const chosen = deployments.filter((each) => matches(each.spec?.template.metadata?.labels, selector));
-    const inside = (labels: Record<string, string> | undefined) => chosen.some((each) =>
-      Object.entries(each.spec?.selector.matchLabels ?? {}).every(([key, value]) => labels?.[key] === value));
+    const inside = (labels: Record<string, string> | undefined) => chosen.some((each) => selects(each.spec?.selector, labels));
     const beside = pods.filter((pod) => matches(pod.metadata.labels, selector) && !inside(pod.metadata.labels));
     return [
       ...chosen.map((each): Source => ({ path: `/v1${objectPath("deployments", namespace, each.metadata.name ?? "")}/logs${query({ tailLines: tail, follow: following, format: "json" })}`, format: "json" })),

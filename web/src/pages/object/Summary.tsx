@@ -1,9 +1,8 @@
 import { useMemo } from "react";
-import type { KubeObject } from "../../api/types";
+import type { KubeObject, Schemas } from "../../api/types";
 import { useSay } from "../../i18n";
 import { Panel } from "../../components/parts";
 import type { Kind } from "../../kinds/registry";
-import { labelText } from "../../kinds/selector";
 import { useObjects } from "../../live/hooks";
 import { useShown } from "../../live/page";
 import { ObjectEvents } from "./ObjectEvents";
@@ -16,7 +15,7 @@ import { sizeOf } from "../parts/sizing";
 import { PodSetParts } from "./podset/PodSetParts";
 import { PodTable } from "./PodTable";
 import { PoolParts } from "./pool/PoolParts";
-import { matches } from "./selector";
+import { podsOf } from "./selector";
 import { Size } from "./Size";
 import { ToolPods } from "./ToolPods";
 import { quantity } from "../../status/quantity";
@@ -56,27 +55,27 @@ function PodParts({ namespace, name }: { namespace: string | undefined; name: st
 
 /** The pods to which a Service leads; one without a selector leads to what somebody else has written. */
 function ServicePods({ namespace, name }: { namespace: string | undefined; name: string }) {
-  const selector = labelText(useShown("services", namespace, name)?.spec?.selector);
-  return selector === "" ? null : <Pods namespace={namespace} selector={selector} />;
+  const labels = useShown("services", namespace, name)?.spec?.selector;
+  const selector = useMemo(() => ({ matchLabels: labels ?? {} }), [labels]);
+  return Object.keys(selector.matchLabels).length === 0 ? null : <Pods namespace={namespace} selector={selector} />;
 }
 
 function DeploymentParts({ namespace, name }: { namespace: string | undefined; name: string }) {
   const deployment = useShown("deployments", namespace, name);
   if (!deployment) return null;
   const { spec, status } = deployment;
-  const selector = labelText(spec?.selector?.matchLabels);
   const size = sizeOf("deployments", deployment);
   return (
     <>
       {size !== undefined && <Size plural="deployments" object={deployment} size={size} available={status?.availableReplicas ?? 0} updated={status?.updatedReplicas ?? 0} />}
-      <Pods namespace={namespace} selector={selector} />
+      <Pods namespace={namespace} selector={spec?.selector} />
     </>
   );
 }
 
-function Pods({ namespace, selector }: { namespace: string | undefined; selector: string | undefined }) {
+function Pods({ namespace, selector }: { namespace: string | undefined; selector: Schemas["LabelSelector"] | undefined }) {
   const all = useObjects("pods", namespace);
-  const pods = useMemo(() => (selector ? all.filter((pod) => matches(pod.metadata.labels, selector)) : []), [all, selector]);
+  const pods = useMemo(() => podsOf(all, selector), [all, selector]);
   return <PodTable pods={pods} />;
 }
 
