@@ -75,6 +75,12 @@ export function namespaceOf(object: Fields): string {
   return textAt(object, "metadata", "namespace") || textAt(object, "namespace");
 }
 
+/** Where the object is that was made: the API server gives what has a generateName its name. The answer for an app has two objects, with the name of the app. */
+export function madeOf(object: Fields, made: Fields): { namespace?: string; name: string } {
+  const namespace = namespaceOf(made) || namespaceOf(object);
+  return { name: nameOf(made) || nameOf(object), ...(namespace === "" ? {} : { namespace }) };
+}
+
 /** The name of an object, which nobody can change afterwards. */
 export const nameField: Field = { path: ["metadata", "name"], label: "form.name", control: { as: "text" }, half: true, fixed: true };
 export const namespaceField: Field = { path: ["metadata", "namespace"], label: "ns.label", control: { as: "namespace" }, half: true, fixed: true };

@@ -4,6 +4,7 @@ import { at, editable, type Fields } from "../editor/json";
 import { helpFor } from "../editor/schema";
 import { reading, textOf, withField } from "../editor/text";
 import { readFileSync } from "node:fs";
+import { madeOf } from "./form";
 import { errorsOf } from "./FormView";
 import { kubeconfig } from "./kubeconfig/form";
 import { pairs, taints, taintText } from "./lines";
@@ -58,3 +59,10 @@ test("the form of a Kubeconfig that a cluster leads to is for that cluster", () 
   expect(kubeconfig.initial("shop")).toMatchObject({ metadata: { name: "" }, spec: { clusterRef: { name: "" } } });
   expect(kubeconfig.initial("shop", "aws")).toMatchObject({ metadata: { name: "aws-view" }, spec: { clusterRef: { name: "aws" } } });
 });
+
+test.each([
+  ["a name that the API server gives", { metadata: { generateName: "train-", namespace: "ci" } }, { metadata: { name: "train-x7k2p", namespace: "ci" } }, { name: "train-x7k2p", namespace: "ci" }],
+  ["a namespace that nobody has typed", { metadata: { name: "train" } }, { metadata: { name: "train", namespace: "default" } }, { name: "train", namespace: "default" }],
+  ["an app, of which the answer is two objects", { name: "web", namespace: "shop" }, { deployment: { metadata: { name: "web" } }, service: { metadata: { name: "web" } } }, { name: "web", namespace: "shop" }],
+  ["what has no namespace", { metadata: { name: "edge" } }, { metadata: { name: "edge" } }, { name: "edge" }],
+])("what was made is found: %s", (_, object, made, place) => expect(madeOf(object, made)).toEqual(place));

@@ -9,7 +9,7 @@ import { CodeEditor } from "../../editor/CodeEditor";
 import { type Fields } from "../../editor/json";
 import { mistakesIn } from "../../editor/mistakes";
 import { editableText, pathAt } from "../../editor/text";
-import { type Form, nameOf, textAt } from "../../forms/form";
+import { type Form, madeOf, nameOf, textAt } from "../../forms/form";
 import { type Errors, FormView } from "../../forms/FormView";
 import { formAt } from "../../forms/registry";
 import { useSay } from "../../i18n";
@@ -53,8 +53,9 @@ function Creating({ form, namespace, of }: { form: Form; namespace: string; of: 
     if (blocked !== undefined || make.creating) return;
     void make.create().then((made) => {
       if (!made) return;
+      const { namespace: there = namespace, name } = madeOf(object, made);
       tell(say("create.done", { name }));
-      void navigate({ to: pageOf(form.list, form.namespaced ? make.namespace || namespace : undefined, name) });
+      void navigate({ to: pageOf(form.list, form.namespaced ? there : undefined, name) });
     });
   };
   useSaveKey(create);
