@@ -3,6 +3,7 @@
 import { end, look as see, patience, reader, start, wrong } from "../browser.mjs";
 import { right } from "../page.mjs";
 import { among, failing, growing, makingOne, ordered, pointing, refusing, replacing, staying, stops, typing, underDialogs } from "./asking.mjs";
+import { hurrying, losing, remaking } from "./meanwhile.mjs";
 import { rehearsal } from "./rehearsal.mjs";
 import { scaling } from "./scaling.mjs";
 
@@ -263,7 +264,7 @@ try {
   page = await context.newPage();
   await page.goto(url);
   await page.locator(".live.live").waitFor();
-  for (const part of [machines, deletion, scaling, columnsAndFilter, typing, pointing, growing, staying, stops, refusing, failing, underDialogs, makingOne, replacing, among, events, map, ordered, head, phone, rehearsal]) {
+  for (const part of [machines, deletion, scaling, columnsAndFilter, typing, pointing, growing, staying, stops, refusing, failing, hurrying, remaking, losing, underDialogs, makingOne, replacing, among, events, map, ordered, head, phone, rehearsal]) {
     await part({ page, open, row, read, until, look, namespace }).catch((error) => wrong.push(`${part.name}: ${error}`));
   }
 } catch (error) {
