@@ -78,8 +78,8 @@ func Hash(desired any) (string, error) {
 }
 
 // Covers reports whether live has every field of desired with the same value. Fields that live has besides, such as
-// defaults of the API server and what other writers own, do not matter. List entries are matched by name where they have
-// one, else by position.
+// defaults of the API server and what other writers own, do not matter. An empty object counts: a selector that selects everything
+// differs from none. List entries are matched by name where they have one, else by position.
 func Covers(live, desired any) (bool, error) {
 	liveTree, err := tree(live)
 	if err != nil {
@@ -109,10 +109,13 @@ func covers(live, desired any, field string) bool {
 	case nil:
 		return true
 	case map[string]any:
-		have, _ := live.(map[string]any)
-		return coversMap(have, want, atomicMap(field))
+		have, there := live.(map[string]any)
+		return there && coversMap(have, want, atomicMap(field))
 	case []any:
 		have, _ := live.([]any)
+		if orderedList(field) {
+			return coversInOrder(have, want)
+		}
 		return coversList(have, want, keyedList(field))
 	default:
 		return reflect.DeepEqual(live, desired)
@@ -127,6 +130,10 @@ func atomicMap(field string) bool { return field == "nodeSelector" || field == "
 func keyedList(field string) bool {
 	return field == "ports" || field == "topologySpreadConstraints" || field == "hostAliases"
 }
+
+// orderedList reports whether the order of the named entries in that field has a meaning: init containers run one after the other, and $(NAME) means
+// a variable that comes before.
+func orderedList(field string) bool { return field == "initContainers" || field == "env" }
 
 func coversMap(have, want map[string]any, exact bool) bool {
 	if exact && len(have) != len(want) {
@@ -151,6 +158,18 @@ func coversList(have, want []any, keyed bool) bool {
 		if !covers(have[i], want[i], "") {
 			return false
 		}
+	}
+	return true
+}
+
+// coversInOrder lets others have entries between the wanted ones.
+func coversInOrder(have, want []any) bool {
+	for _, entry := range want {
+		i := slices.IndexFunc(have, func(other any) bool { return nameOf(other) == nameOf(entry) && covers(other, entry, "") })
+		if i < 0 {
+			return false
+		}
+		have = have[i+1:]
 	}
 	return true
 }

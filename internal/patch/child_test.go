@@ -31,6 +31,14 @@ func TestCovers(t *testing.T) {
 		"a plain list in another order":       {live: "{args: [b, a]}", desired: "{args: [a, b]}"},
 		"an extra key of a map":               {live: "{labels: {a: b, c: d}}", desired: "{labels: {a: b}}", want: true},
 		"an extra key of an atomic map":       {live: "{nodeSelector: {a: b, c: d}}", desired: "{nodeSelector: {a: b}}"},
+		"an empty object":                     {live: "{a: {}}", desired: "{a: {}}", want: true},
+		"an empty object that is missing":     {live: "{b: 1}", desired: "{a: {}}"},
+		"an empty object that was filled":     {live: "{a: {b: 1}}", desired: "{a: {}}", want: true},
+		"init containers in another order":    {live: "{initContainers: [{name: b}, {name: a}]}", desired: "{initContainers: [{name: a}, {name: b}]}"},
+		"an init container in between":        {live: "{initContainers: [{name: a}, {name: c}, {name: b}]}", desired: "{initContainers: [{name: a}, {name: b}]}", want: true},
+		"an init container that is missing":   {live: "{initContainers: [{name: a}]}", desired: "{initContainers: [{name: a}, {name: b}]}"},
+		"variables in another order":          {live: "{env: [{name: b}, {name: a}]}", desired: "{env: [{name: a}, {name: b}]}"},
+		"a variable of somebody else":         {live: "{env: [{name: c}, {name: a, value: x}]}", desired: "{env: [{name: a, value: x}]}", want: true},
 		"an object where there was something": {live: "{a: [1]}", desired: "{a: {b: 1}}"},
 	}
 	for name, tc := range cases {
