@@ -40,7 +40,7 @@ type Object struct {
 // Update returns what to apply to the existing object with that UID. The API server answers with a conflict if that object is gone.
 func (o Object) Update(uid types.UID) runtime.ApplyConfiguration { return o.withUID(uid) }
 
-// CoveredBy reports whether live has every field of the object, so there is nothing to apply.
+// CoveredBy reports whether live has every field of the object, and nothing else in its spec, so there is nothing to write.
 func (o Object) CoveredBy(live client.Object) (bool, error) {
 	// Objects that a typed client reads do not carry their kind.
 	current, ok := live.DeepCopyObject().(client.Object)
@@ -48,7 +48,12 @@ func (o Object) CoveredBy(live client.Object) (bool, error) {
 		return false, fmt.Errorf("cannot copy %T: not a client.Object", live)
 	}
 	current.GetObjectKind().SetGroupVersionKind(o.gvk())
-	return patch.Covers(current, o.Config)
+	covered, err := patch.Covers(current, o.Config)
+	if err != nil || !covered {
+		return false, err
+	}
+	desired, err := o.typed()
+	return err == nil && sameSpec(live, desired), err
 }
 
 // config is what the apply configurations of all four kinds have in common.

@@ -49,7 +49,7 @@ func (r *Reconciler) write(ctx context.Context, s *scope) flow.Outcome {
 		if o.live == nil {
 			err = patch.Create(ctx, r.client, o.wanted.Config)
 		} else {
-			err = patch.Apply(ctx, r.client, o.wanted.Update(o.live.GetUID()))
+			err = r.update(ctx, o)
 		}
 		switch {
 		case lacksPolicy(err):
@@ -62,6 +62,20 @@ func (r *Reconciler) write(ctx context.Context, s *scope) flow.Outcome {
 		return waitForPolicy(0) // its event brings the key back
 	}
 	return flow.Done()
+}
+
+// update applies an object. What somebody else has added to its spec goes first.
+func (r *Reconciler) update(ctx context.Context, o object) error {
+	reset, err := o.wanted.Reset(o.live)
+	if err != nil {
+		return err
+	}
+	if reset != nil {
+		if err := r.client.Patch(ctx, o.Live(), client.RawPatch(types.JSONPatchType, reset), patch.FieldOwner); err != nil {
+			return err
+		}
+	}
+	return patch.Apply(ctx, r.client, o.wanted.Update(o.live.GetUID()))
 }
 
 func waitForPolicy(after time.Duration) flow.Outcome {

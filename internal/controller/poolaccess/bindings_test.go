@@ -103,6 +103,68 @@ func TestDriftIsRepaired(t *testing.T) {
 	}
 }
 
+// An apply leaves what others have added, which can keep a policy from everything that it is for.
+func TestPoliciesThatSomebodyDisablesActAgain(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pool := c.pool(t, "disabled", restricted())
+	c.converge(t, pool)
+	specs := func() map[string]any {
+		out := map[string]any{}
+		for _, live := range objects(t.Context(), t, c.Live) {
+			switch live := live.(type) {
+			case *admissionregistrationv1.MutatingAdmissionPolicy:
+				out["mutating "+live.Name] = live.Spec
+			case *admissionregistrationv1.MutatingAdmissionPolicyBinding:
+				out["mutating binding "+live.Name] = live.Spec
+			case *admissionregistrationv1.ValidatingAdmissionPolicy:
+				out["validating "+live.Name] = live.Spec
+			case *admissionregistrationv1.ValidatingAdmissionPolicyBinding:
+				out["validating binding "+live.Name] = live.Spec
+			}
+		}
+		return out
+	}
+	want := specs()
+	never := admissionregistrationv1.MatchCondition{Name: "never", Expression: "false"}
+	nowhere := &metav1.LabelSelector{MatchLabels: map[string]string{"no": "where"}}
+	for _, live := range objects(t.Context(), t, c.Live) {
+		switch live := live.(type) {
+		case *admissionregistrationv1.MutatingAdmissionPolicy:
+			live.Spec.MatchConditions = append(live.Spec.MatchConditions, never)
+		case *admissionregistrationv1.MutatingAdmissionPolicyBinding:
+			live.Spec.MatchResources.NamespaceSelector = nowhere
+			live.Spec.MatchResources.ObjectSelector = nowhere
+		case *admissionregistrationv1.ValidatingAdmissionPolicy:
+			live.Spec.MatchConditions = append(live.Spec.MatchConditions, never)
+			live.Spec.MatchConstraints.NamespaceSelector.MatchLabels = nowhere.MatchLabels
+			live.Spec.MatchConstraints.ExcludeResourceRules = live.Spec.MatchConstraints.ResourceRules
+		case *admissionregistrationv1.ValidatingAdmissionPolicyBinding:
+			live.Spec.MatchResources = &admissionregistrationv1.MatchResources{NamespaceSelector: nowhere}
+		}
+		must(t, c.Live.Update(t.Context(), live))
+	}
+	c.awaitCache(t)
+	c.converge(t, pool)
+	if diff := cmp.Diff(want, specs()); diff != "" {
+		t.Errorf("the specs (-want +got):\n%s", diff)
+	}
+
+	// What the repair wrote goes with the rules that it was for.
+	testkit.Edit(t, c.Harness, pool, func(p *nodesv1.NodePool) {
+		p.Spec.AllowedNamespaces.Selector.MatchLabels = map[string]string{"team": "other"}
+		p.Spec.DefaultFor.NamespaceSelector = metav1.LabelSelector{MatchLabels: map[string]string{"another": "one"}}
+	})
+	c.converge(t, pool)
+	if !c.Get(t, pool) || !meta.IsStatusConditionTrue(pool.Status.Conditions, nodesv1.ConditionAdmissionReady) {
+		t.Errorf("the conditions are %+v", pool.Status.Conditions)
+	}
+	binding := &admissionregistrationv1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "windlass-nodepool-default-disabled"}}
+	if c.Get(t, binding); len(binding.Spec.MatchResources.NamespaceSelector.MatchLabels) != 1 {
+		t.Errorf("the pool is the default of %v", binding.Spec.MatchResources.NamespaceSelector)
+	}
+}
+
 // Who may not choose the pool is kept out before there is a RuntimeClass to choose it by.
 func TestRuntimeClassWaitsForTheGuard(t *testing.T) {
 	t.Parallel()
