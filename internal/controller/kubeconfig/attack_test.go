@@ -6,6 +6,8 @@ package kubeconfig
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,6 +63,34 @@ func TestASecretThatTheClusterDidNotWriteIsNotRead(t *testing.T) {
 	s.is(config, status.Reconciling, "True ClusterNotReady: waiting for Cluster "+`"`+s.cluster.Name+`" to have a kubeconfig`)
 	if s.Get(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "copy"}}) {
 		t.Error("the Secret was copied")
+	}
+}
+
+// TestAttackAClusterNamesTheSecretOfAnother is about people who can write Clusters and read Kubeconfigs: the status said where any Secret leads to, and
+// when its certificate expires.
+func TestAttackAClusterNamesTheSecretOfAnother(t *testing.T) {
+	s := newStage(t)
+	other := s.Namespace(t)
+	s.Create(t, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "theirs"}, Data: map[string][]byte{"value": s.admin()},
+	})
+	s.cluster = &clusterprovisionerv1alpha1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "one-"},
+		Spec: clusterprovisionerv1alpha1.ClusterSpec{
+			ConfigPath: "/does/not/matter", KubeconfigSecretRef: &corev1.SecretReference{Namespace: other, Name: "theirs"},
+		},
+	}
+	s.Create(t, s.cluster)
+	config := s.create()
+	waits := "False ClusterNotReady: waiting for Cluster " + `"` + s.cluster.Name + `" to have a kubeconfig`
+	s.is(config, status.Ready, waits)
+	s.is(config, clusterprovisionerv1alpha1.ConditionIssued, waits)
+	ignored := cmpopts.IgnoreFields(config.Status, "ObservedGeneration", "OriginalUID", "Conditions")
+	if diff := cmp.Diff(clusterprovisionerv1alpha1.KubeconfigStatus{}, config.Status, ignored); diff != "" {
+		t.Errorf("the status (-want +got):\n%s", diff)
+	}
+	if reasons := s.Events.Reasons(); len(reasons) != 0 {
+		t.Errorf("got the events %v, want none", reasons)
 	}
 }
 

@@ -36,13 +36,16 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 }
 
 // held returns the Secret that holds the kubeconfig, and where it is: the former one for as long as it is there, so that it is not forgotten
-// before it is deleted. It returns nil if none was written for this object.
+// before it is deleted. It returns nil if none was written for this object, nor, where it is the Cluster's own, for that Cluster: what a Secret of
+// somebody else says is not for all who may read the Kubeconfig.
 func held(pass *scope) (*corev1.Secret, corev1.SecretReference) {
 	seen := pass.seen
 	switch {
 	case seen.former != nil:
 		return seen.former, corev1.SecretReference{Namespace: seen.former.Namespace, Name: seen.former.Name}
-	case seen.secret == nil || !seen.shared && !belongsTo(pass.Object, seen.secret):
+	case seen.secret == nil,
+		seen.shared && !wroteIt(seen.cluster, seen.secret),
+		!seen.shared && !belongsTo(pass.Object, seen.secret):
 		return nil, corev1.SecretReference{}
 	}
 	return seen.secret, seen.ref
