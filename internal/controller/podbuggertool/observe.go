@@ -17,6 +17,8 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // untilRead is how long a pass waits for the pods of a namespace to be read for the first time.
@@ -56,6 +58,9 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		// The status need not say so: after a restart, nothing has changed.
 		pass.Silence()
 		return flow.Wait(appsv1alpha1.ReasonWaitingForPods, "the pods of the namespace to be read", untilRead)
+	case err != nil && !kube.IsUnreachable(err):
+		// The cache goes on to list them, and does not say when it could: a tool that backs off would rest for long after that.
+		return flow.Wait(status.ReasonError, fmt.Sprintf("the pods of namespace %q to be listed: %v", namespace, err), flow.RecheckRights)
 	case err != nil:
 		return flow.Fail(fmt.Errorf("cannot list the pods of namespace %q: %w", namespace, err))
 	}
