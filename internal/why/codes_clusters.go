@@ -53,7 +53,7 @@ func kubeconfigCodes() map[Code]row {
 	return map[Code]row{
 		clusterprovisionerv1alpha1.ReasonClusterNotFound:   asks("Create the Cluster, or correct spec.clusterRef.", "kubectl get clusters.clusterprovisioner.rke.io"),
 		clusterprovisionerv1alpha1.ReasonClusterNotReady:   waits("The Cluster comes first.", "kubectl describe clusters.clusterprovisioner.rke.io"),
-		clusterprovisionerv1alpha1.ReasonKubeconfigMissing: asks("Look at the message: the Cluster has no kubeconfig.", show),
+		clusterprovisionerv1alpha1.ReasonKubeconfigMissing: asks("Look at the message: there is no kubeconfig, or the spec names none.", show),
 		clusterprovisionerv1alpha1.ReasonKubeconfigInvalid: asks("Correct the kubeconfig that the message names.", show),
 		clusterprovisionerv1alpha1.ReasonConfigPathRefused: asks("Move the file into the directory of --config-root.", show),
 		clusterprovisionerv1alpha1.ReasonSecretConflict:    asks("Delete or rename the Secret that belongs to somebody else.", inSystem+"get secrets"),

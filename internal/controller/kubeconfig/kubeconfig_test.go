@@ -16,6 +16,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -512,4 +513,23 @@ func TestATokenThatTheClusterDoesNotAcceptIsCalledValid(t *testing.T) {
 	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Annotations = nil })
 	s.Settle(t, s.r, config)
 	s.holds(config, config.Name+"-kubeconfig")
+}
+
+// TestAKubeconfigWithoutASpecIsSaidToBeOutside: the message was about the file "" and --config-root.
+func TestAKubeconfigWithoutASpecIsSaidToBeOutside(t *testing.T) {
+	s := newStage(t)
+	config := &clusterprovisionerv1alpha1.Kubeconfig{}
+	bare := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generateName": "bare-"}}}
+	bare.SetGroupVersionKind(clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"))
+	if err := s.Direct.Create(t.Context(), bare); err != nil {
+		t.Fatal(err)
+	}
+	config.Name = bare.GetName()
+	testkit.Eventually(t, "the cache has it", func() bool {
+		return s.Client.Get(t.Context(), client.ObjectKeyFromObject(config), &clusterprovisionerv1alpha1.Kubeconfig{}) == nil
+	})
+	s.Settle(t, s.r, config)
+	const want = "KubeconfigMissing: spec names no kubeconfig: give spec.clusterRef or spec.configPath"
+	s.is(config, status.Stalled, "True "+want)
+	s.is(config, clusterprovisionerv1alpha1.ConditionIssued, "False "+want)
 }

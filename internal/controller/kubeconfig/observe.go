@@ -95,6 +95,9 @@ func (r *Reconciler) observeToken(ctx context.Context, config *clusterprovisione
 
 // observeAdmin reads the kubeconfig that the tool wrote: from the Cluster's Secret, or from the file that the article names.
 func (r *Reconciler) observeAdmin(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, seen *observation) error {
+	if namesNothing(config) {
+		return nil
+	}
 	if config.Spec.ClusterRef == nil {
 		var err error
 		seen.admin, err = r.configRoot.ReadFile(config.Spec.ConfigPath, maxFile)

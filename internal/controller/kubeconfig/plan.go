@@ -5,6 +5,7 @@ package kubeconfig
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"time"
 
@@ -96,10 +97,18 @@ func planEnd(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, wa
 	}
 }
 
+// namesNothing reports whether the spec names neither a Cluster nor a file. The API server checks that in a spec, but not that there is one; a rule that
+// does would keep those that are stored from being written.
+func namesNothing(config *clusterprovisionerv1alpha1.Kubeconfig) bool {
+	return config.Spec.ClusterRef == nil && config.Spec.ConfigPath == ""
+}
+
 // missing says what the credential cannot be made without.
 func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) flow.Outcome {
 	ref := config.Spec.ClusterRef
 	switch {
+	case namesNothing(config):
+		return flow.Stall(clusterprovisionerv1alpha1.ReasonKubeconfigMissing, errors.New("spec names no kubeconfig: give spec.clusterRef or spec.configPath"))
 	case seen.outside:
 		return flow.Stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused, fmt.Errorf(
 			"file %q is outside of the directory that --config-root allows", config.Spec.ConfigPath))

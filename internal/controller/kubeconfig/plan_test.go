@@ -204,6 +204,11 @@ func TestPlan(t *testing.T) {
 		"a Cluster without a kubeconfig is waited for": {given(withoutKubeconfig), decision{
 			outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, `Cluster "one" to have a kubeconfig`, 0),
 		}},
+		"a spec that names no kubeconfig says what is missing": {
+			given(withoutKubeconfig, func(s *situation) { s.config.Spec.ClusterRef, s.seen.cluster = nil, nil }),
+			decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonKubeconfigMissing,
+				errors.New("spec names no kubeconfig: give spec.clusterRef or spec.configPath"))},
+		},
 		"a file outside of the root is refused": {
 			given(withoutKubeconfig, func(s *situation) {
 				s.config.Spec.ClusterRef, s.config.Spec.ConfigPath, s.seen.outside = nil, "/etc/shadow", true

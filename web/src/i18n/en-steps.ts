@@ -71,7 +71,7 @@ export const steps = {
     ClusterNotFound: "Create the Cluster, or correct spec.clusterRef.",
     ClusterNotReady: "The Cluster comes first.",
     Expired: "Windlass issues another credential when the cluster answers.",
-    KubeconfigMissing: "Look at the message: the Cluster has no kubeconfig.",
+    KubeconfigMissing: "Look at the message: there is no kubeconfig, or the spec names none.",
     TokenRefused: "Let the cluster allow the token, or delete the ServiceAccount that has its name.",
   },
   Node: {

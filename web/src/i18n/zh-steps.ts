@@ -91,7 +91,7 @@ const own: Record<Step, string> = {
   "Look at the control plane of the cluster and the network between.": "检查集群的控制平面，以及到它的网络。",
   "Look at the host and the network: Windlass tries again and touches nothing meanwhile.": "检查主机和网络。Windlass 会重试，恢复之前不动任何机器。",
   "Look at the members that are not ready: the rollout continues by itself.": "检查未就绪的成员，变更会自行继续。",
-  "Look at the message: the Cluster has no kubeconfig.": "查看消息：集群没有 kubeconfig。",
+  "Look at the message: there is no kubeconfig, or the spec names none.": "查看消息：没有 kubeconfig，或 spec 没有指出任何一个。",
   "Look at the message: the tool has left no kubeconfig, or it is gone.": "查看消息：工具没有写出 kubeconfig，或它已不在。",
   "Look at the network and the credentials: Windlass tries again.": "检查网络和凭据，Windlass 会重试。",
   "Look at the new pods, then correct the template or free capacity.": "查看新的 Pod，再改正模板或腾出空间。",
