@@ -84,8 +84,8 @@ type PodSetSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 
-	// Paused holds back the rollout of a changed template, as in a Deployment; the number of pods still follows size.
-	// The annotation windlass.io/paused stops Windlass altogether. Default: false. Mutable.
+	// Paused holds back the rollout of a changed template, as in a Deployment; the number of pods still follows size. A PodSet that is
+	// created paused has no pods until it is resumed. The annotation windlass.io/paused stops Windlass altogether. Default: false. Mutable.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 

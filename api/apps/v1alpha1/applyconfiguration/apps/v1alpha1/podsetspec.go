@@ -32,8 +32,8 @@ type PodSetSpecApplyConfiguration struct {
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 	// RevisionHistoryLimit is how many old ReplicaSets are kept for a rollback. Default: 10. Mutable.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
-	// Paused holds back the rollout of a changed template, as in a Deployment; the number of pods still follows size.
-	// The annotation windlass.io/paused stops Windlass altogether. Default: false. Mutable.
+	// Paused holds back the rollout of a changed template, as in a Deployment; the number of pods still follows size. A PodSet that is
+	// created paused has no pods until it is resumed. The annotation windlass.io/paused stops Windlass altogether. Default: false. Mutable.
 	Paused *bool `json:"paused,omitempty"`
 	// MinAvailable is the number, or the percentage as in "50%", of pods that must stay available during
 	// voluntary disruptions such as a drain: Windlass keeps a PodDisruptionBudget with the name of the PodSet. Default: no budget. Mutable.
