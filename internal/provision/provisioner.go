@@ -72,9 +72,12 @@ type Request struct {
 	Config []byte
 	// State is restored where the tool looks for it, unless it is still there.
 	State map[string][]byte
-	// Since is when the last run began if that was another manager's, and what is kept here is from before, or no run is; zero otherwise. Then nothing from
-	// before counts: no run of this ID, no working directory, and no state beside a user's file.
+	// Since is when the last run began if that was another manager's, and what is kept here is from before, or no run is; zero otherwise. Then no run of this
+	// ID from before counts.
 	Since time.Time `json:"-"`
+	// StateFrom is when the run began that left State. It is zero if that was here, or is not known. A working directory from before and a state beside a user's
+	// file from before do not count; what is newer does, also if it is older than Since: the runs since then may have left nothing.
+	StateFrom time.Time `json:"-"`
 	// PrivateKey is an SSH key that the tool gets through an agent. It is kept in memory only.
 	PrivateKey []byte
 	// KnownHosts are the host keys of the machines.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -194,8 +195,9 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	if problem := cmp.Or(pass.taken, pass.credentials.problem); problem != nil {
 		return next.stall(problem.reason, errors.New(problem.message))
 	}
-	wanted := request(pass)
-	if kept := pass.seen.stored.before(next); kept != pass.seen.stored {
+	kept := pass.seen.stored.before(next, pass.Object.Status.LastOperation)
+	wanted := request(pass, kept.from)
+	if kept != pass.seen.stored {
 		wanted.Before = func(ctx context.Context) error { return r.writeStore(ctx, pass, kept, next.id) }
 	}
 	switch err := r.provisioner.Start(ctx, wanted); {
@@ -223,8 +225,8 @@ func endOf(busy error) string {
 	return "another run of the tool to end" + where
 }
 
-// request describes the run to start.
-func request(pass *scope) provision.Request {
+// request describes the run to start. The run that left the state which is stored began at that time.
+func request(pass *scope, from time.Time) provision.Request {
 	next, timeouts := pass.decision.start, pass.Object.Spec.Timeouts
 	wanted := provision.Request{
 		Place: placeOf(pass.Object, next.document.path), ID: next.id, Action: next.action, Tool: pass.seen.tool,
@@ -234,7 +236,7 @@ func request(pass *scope) provision.Request {
 		Grace:   cmp.Or(timeouts.Grace.Duration, clusterprovisionerv1alpha1.DefaultGrace),
 	}
 	if pass.seen.outdated { // or the tool would work on an old state, and a run of the same name would count as this one
-		wanted.Since = pass.Object.Status.LastOperation.StartTime.Time
+		wanted.Since, wanted.StateFrom = pass.Object.Status.LastOperation.StartTime.Time, from
 	}
 	if next.action == provision.Remove {
 		wanted.Timeout = cmp.Or(timeouts.Remove.Duration, clusterprovisionerv1alpha1.DefaultRemoveTimeout)

@@ -5,9 +5,13 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -162,6 +166,93 @@ func TestAStartThatCameToNothingLeavesAnOldState(t *testing.T) {
 	if state, err := os.ReadFile(beside); err != nil || string(state) != "donedone" {
 		t.Errorf("the state is %q (%v), want that of the last run and of this one", state, err)
 	}
+}
+
+// TestTwoLostRunsLoseTheNewestState is about a state that no run could store: the next run was lost as well, and then the state counted as older than that run,
+// and the tool was given the copy, without the machines that had been made since.
+func TestTwoLostRunsLoseTheNewestState(t *testing.T) {
+	const change, made = "addons: b\n", "machines since then "
+	lostOnce := func(s *stage) {
+		s.file("cluster.yml", configText+change)
+		s.stuck(2)
+		s.file("cluster.rkestate", made)
+		s.tick()
+		s.perish("a", "b")
+	}
+	for name, begins := range map[string]func(*stage){
+		"the run that wrote it is lost": lostOnce,
+		"the run that wrote it is lost with an earlier version, which notes no run": func(s *stage) {
+			lostOnce(s)
+			secret := s.secret(clusterprovisionerv1alpha1.StateSecretSuffix)
+			delete(secret.Data, keyStateFrom)
+			if err := s.Live.Update(s.t.Context(), secret); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+		"a person wrote it": func(s *stage) {
+			s.tick()
+			s.file("cluster.rkestate", made)
+			s.file("calls", strings.Repeat("up\n", 2))
+			s.tick()
+			s.lead("a", "b")
+			s.file("cluster.yml", configText+change)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
+				second := metav1.Duration{Duration: time.Second}
+				c.Spec.Retry = clusterprovisionerv1alpha1.Retry{Attempts: 5, Initial: second, Max: second}
+			})
+			s.until("the file is applied", func() bool { return s.cluster.Status.AppliedConfigHash == mustRead(configText).Digest })
+			s.settled()
+			s.file("up.hangs", "")
+			begins(s)
+			s.stuck(3)
+			s.perish("b", "c")
+			s.remove("up.hangs")
+			s.until("the change is applied", func() bool { return s.cluster.Status.AppliedConfigHash == mustRead(configText+change).Digest })
+			if state, err := os.ReadFile(filepath.Join(s.dir, "cluster.rkestate")); err != nil || string(state) != made+"done" {
+				t.Errorf("the tool was given %q (%v), want %q", state, err, made)
+			}
+		})
+	}
+}
+
+// stuck runs passes until the tool hangs, called for that often.
+func (s *stage) stuck(calls int) {
+	s.t.Helper()
+	s.until("the tool hangs", func() bool {
+		last := s.cluster.Status.LastOperation
+		return s.calls() == fmt.Sprintf("%d up", calls) && last != nil && last.EndTime == nil
+	})
+}
+
+// tick waits until what happens is in another second than the last run.
+func (s *stage) tick() {
+	s.t.Helper()
+	now := time.Now()
+	testkit.Eventually(s.t, "the second is over", func() bool { return time.Since(now) > time.Second })
+}
+
+// perish makes the machine of one manager end with the run on it, and another manager lead.
+func (s *stage) perish(from, to string) {
+	s.t.Helper()
+	type process struct {
+		PID int `json:"pid"`
+	}
+	var began struct {
+		Supervisor process `json:"supervisor"`
+		Tool       process `json:"tool"`
+	}
+	testkit.Eventually(s.t, "the run is recorded", func() bool {
+		raw, err := os.ReadFile(filepath.Join(s.dir, "root", string(s.cluster.UID), "run", "record.json"))
+		return err == nil && json.Unmarshal(raw, &began) == nil && began.Tool.PID > 0
+	})
+	if err := errors.Join(syscall.Kill(began.Supervisor.PID, syscall.SIGKILL), syscall.Kill(began.Tool.PID, syscall.SIGKILL)); err != nil {
+		s.t.Fatal(err)
+	}
+	s.lead(from, to)
 }
 
 // lead makes the manager of one machine end, and that of another one lead.

@@ -52,7 +52,11 @@ func misses(cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) bool
 // applied, or was given to the tool.
 func regain(cluster *clusterprovisionerv1alpha1.Cluster, seen *observation, left *provision.Artifacts) (*store, *refusal) {
 	var none *store
-	kept, lost := none.after(&provision.Run{Action: provision.Up, Phase: provision.Failed}, left)
+	by := provision.Run{Action: provision.Up, Phase: provision.Failed}
+	if seen.run != nil {
+		by.StartedAt = seen.run.StartedAt
+	}
+	kept, lost := none.after(&by, left)
 	if lost != nil {
 		return nil, &refusal{lost.Reason, lost.Message}
 	}

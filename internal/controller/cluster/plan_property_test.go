@@ -112,7 +112,7 @@ func (l *life) pass() string {
 		return problem
 	}
 	next := decided.start
-	l.seen.stored = l.seen.stored.before(next)
+	l.seen.stored = l.seen.stored.before(next, l.cluster.Status.LastOperation)
 	l.seen.run = &provision.Run{ID: next.id, Action: next.action, Phase: provision.Running}
 	l.cluster.Status.LastOperation = &clusterprovisionerv1alpha1.Operation{
 		ID: next.id, Action: clusterprovisionerv1alpha1.Action(next.action), Attempt: next.attempt, ConfigHash: next.digest,

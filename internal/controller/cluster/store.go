@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -28,6 +29,7 @@ const (
 	keyApplied     = "applied"
 	keyAppliedPath = "applied-path"
 	keyKubeconfig  = "kubeconfig"
+	keyStateFrom   = "state-from"
 	keyState       = "state." // followed by the name of a file
 )
 
@@ -49,15 +51,24 @@ type store struct {
 	kubeconfig []byte
 	// state holds the tool's files by name.
 	state map[string][]byte
+	// from is when the run began that left the state, in whole seconds. It is zero if no state is stored, or an earlier version has stored it. A run that was
+	// lost, or whose state could not be stored, does not move it.
+	from time.Time
 }
 
-// before returns the store for a run that is about to start. A removal is given what is stored already.
-func (s *store) before(next *launch) *store {
-	if s != nil && (next.action == provision.Remove || next.document.equal(s.given)) {
+// before returns the store for a run that is about to start. A removal is given what is stored already. Where nobody noted which run has left the state, that
+// is the last one before this: not noted now, it would be taken for a later one once this run is lost.
+func (s *store) before(next *launch, last *clusterprovisionerv1alpha1.Operation) *store {
+	changed := s.clone()
+	if s == nil || next.action != provision.Remove {
+		changed.given = next.document
+	}
+	if changed.from.IsZero() && len(changed.state) > 0 && last != nil && last.StartTime != nil {
+		changed.from = last.StartTime.Time
+	}
+	if s != nil && changed.given.equal(s.given) && changed.from.Equal(s.from) {
 		return s
 	}
-	changed := s.clone()
-	changed.given = next.document
 	return changed
 }
 
@@ -94,6 +105,9 @@ func (s *store) with(run *provision.Run, left *provision.Artifacts) *store {
 		}
 		maps.Copy(state, left.State)
 		next.state = state
+		if !run.StartedAt.IsZero() {
+			next.from = run.StartedAt.Truncate(time.Second)
+		}
 	}
 	if run.Action == provision.Up {
 		if len(left.Kubeconfig) > 0 {
@@ -176,6 +190,9 @@ func (s *store) encode() (map[string][]byte, error) {
 	if len(s.kubeconfig) > 0 {
 		data[keyKubeconfig] = s.kubeconfig
 	}
+	if !s.from.IsZero() {
+		data[keyStateFrom] = []byte(s.from.UTC().Format(time.RFC3339))
+	}
 	for _, file := range slices.Sorted(maps.Keys(s.state)) {
 		if err := checkName(file); err != nil {
 			return nil, err
@@ -212,6 +229,9 @@ func decodeStore(secret *corev1.Secret, path string) (*store, error) {
 	}
 	if len(secret.Data[keyApplied]) > 0 {
 		kept.applied = from(keyApplied, keyAppliedPath)
+	}
+	if noted, err := time.Parse(time.RFC3339, string(secret.Data[keyStateFrom])); err == nil {
+		kept.from = noted
 	}
 	for key, packed := range secret.Data {
 		file, isState := strings.CutPrefix(key, keyState)

@@ -7,8 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
@@ -75,6 +78,48 @@ func TestTheStateOfARun(t *testing.T) {
 			t.Parallel()
 			if diff := cmp.Diff(test.want, test.kept.stateFor(rke, "one", test.path)); diff != "" {
 				t.Errorf("state (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestWhichRunLeftTheState tells a stored state from what a run left that nobody could store.
+func TestWhichRunLeftTheState(t *testing.T) {
+	t.Parallel()
+	const fraction = 400 * time.Millisecond
+	files := map[string][]byte{"cluster.rkestate": []byte("1")}
+	was := &store{given: document{text: []byte(textA)}, state: files, from: noon}
+	earlier := &store{given: was.given, state: files}
+	run := &provision.Run{Action: provision.Up, Phase: provision.Failed, StartedAt: noon.Add(time.Hour + fraction)}
+	after := func(kept *store, left provision.Artifacts) *store {
+		next, _ := kept.after(run, &left)
+		return next
+	}
+	before := func(kept *store, action provision.Action) *store {
+		last := &clusterprovisionerv1alpha1.Operation{StartTime: new(metav1.NewTime(noon.Add(time.Minute)))}
+		return kept.before(&launch{action: action, document: was.given}, last)
+	}
+	for name, test := range map[string]struct {
+		kept *store
+		want time.Time
+	}{
+		"a run has left a state":                         {after(was, provision.Artifacts{State: files}), noon.Add(time.Hour)},
+		"a run was lost":                                 {after(was, provision.Artifacts{}), noon},
+		"a run has left what cannot be stored":           {after(was, provision.Artifacts{State: files, Unread: []string{"large"}}), noon},
+		"the next run begins":                            {before(was, provision.Up), noon},
+		"the next run begins after an earlier version's": {before(earlier, provision.Up), noon.Add(time.Minute)},
+		"a removal begins after an earlier version's":    {before(earlier, provision.Remove), noon.Add(time.Minute)},
+		"the next run begins, and nothing is stored":     {before(&store{}, provision.Up), time.Time{}},
+		"the first run begins":                           {before(nil, provision.Up), time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, err := test.kept.encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := decodeStore(&corev1.Secret{Data: data}, ""); err != nil || !got.from.Equal(test.want) {
+				t.Errorf("the state is from %s (%v), want %s", got.from, err, test.want)
 			}
 		})
 	}

@@ -41,11 +41,11 @@ const (
 
 func (l layout) knownHosts() string { return filepath.Join(l.work(), hostsFile) }
 
-// clear empties the working directory if what is there is from before a time, which is zero if it is not. Where no run has begun, it is of a start that came
-// to nothing, and another manager can have run the tool since.
-func (l layout) clear(since time.Time) error {
+// clear empties the working directory if the last run here began before a time, zero for never. Where no run has begun, it is of a start that came to nothing,
+// and another manager can have run the tool since.
+func (l layout) clear(from time.Time) error {
 	_, err := os.Stat(l.request())
-	if err == nil && since.IsZero() {
+	if err == nil && !l.begun().Before(from) {
 		return nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

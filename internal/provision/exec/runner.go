@@ -167,7 +167,7 @@ func (r *Runner) count(own layout, file string) (int, error) {
 
 // prepare writes what the tool reads, and returns its call.
 func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, error) {
-	if err := files.clear(wanted.Since); err != nil {
+	if err := files.clear(wanted.StateFrom); err != nil {
 		return nil, err
 	}
 	work, err := openWorkspace(r.options.ConfigRoot, files, wanted.Place, wanted.Tool)

@@ -443,6 +443,35 @@ func TestAStartThatCameToNothingLeavesAnOldState(t *testing.T) {
 	}
 }
 
+// TestALostRunTakesTheNewerStateWithIt is about a manager that returned to the state of a run that it had not stored. A run of another one had been lost since, and
+// the copy, which was older, replaced that state.
+func TestALostRunTakesTheNewerStateWithIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		after time.Duration // from the run here to the one that left the copy
+		want  string
+	}{
+		"the copy is of a run before the one here": {after: -time.Hour, want: "state"},
+		"the copy is of the one here":              {want: "state"},
+		"the copy is of a run after that":          {after: time.Hour, want: "copy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			inside := func(wanted *provision.Request) { wanted.ConfigPath, wanted.Config = "", []byte("nodes: []\n") }
+			s.start(s.part("work", "up-1", inside))
+			began := s.ended().StartedAt.Truncate(time.Second)
+			s.start(s.part("environment", "up-3", inside, func(wanted *provision.Request) {
+				wanted.Since, wanted.StateFrom = began.Add(30*time.Minute), began.Add(test.after)
+				wanted.State = map[string][]byte{"cluster.rkestate": []byte("copy")}
+			}))
+			s.ended()
+			got, err := os.ReadFile(filepath.Join(layout{dir: filepath.Join(s.root, "uid-1")}.work(), "cluster.rkestate"))
+			if err != nil || string(got) != test.want {
+				t.Errorf("the tool was given the state %q (%v), want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
 // TestARunWithoutARecordHasNoBeginning is about a supervisor that ended before it wrote its record: its run did not count as older than any other.
 func TestARunWithoutARecordHasNoBeginning(t *testing.T) {
 	s := newStage(t)

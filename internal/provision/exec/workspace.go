@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -106,11 +107,16 @@ func same(a, b []byte) bool {
 
 // aside is the name of a file that was never applied, beside the one that was. It follows from the text, so that none replaces another.
 func aside(name string, text []byte) string {
-	sum := sha256.Sum256(text)
-	return name + ".unapplied-" + hex.EncodeToString(sum[:4])
+	return name + ".unapplied-" + digestOf(text)
 }
 
-// putState writes the state files that are gone, torn, or from before Request.Since. What is there otherwise is newer: the last run wrote it, on this machine
+// digestOf tells contents apart in the names of files.
+func digestOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:4])
+}
+
+// putState writes the state files that are gone, torn, or from before Request.StateFrom. What is there otherwise is newer: a later run wrote it, on this machine
 // or in a directory that another one shares. Only the tool's own files are written: earlier versions could also store the state of another cluster in the same
 // directory, which may have been removed since.
 func (w *workspace) putState(wanted provision.Request) error {
@@ -120,15 +126,34 @@ func (w *workspace) putState(wanted provision.Request) error {
 		if !wanted.Tool.Keeps(values, file) {
 			continue
 		}
-		content, err := w.read(file)
-		if lost := errors.Is(err, fs.ErrNotExist) || err == nil && (torn(content) || w.predates(file, wanted.Since)); !lost {
-			continue
+		lost, err := w.loses(file, wanted.State[name], wanted.StateFrom)
+		if err == nil && lost {
+			err = w.write(file, wanted.State[name])
 		}
-		if err := w.write(file, wanted.State[name]); err != nil {
+		if err != nil {
 			return fmt.Errorf("cannot write the state file %q: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// loses reports whether a state file has to be written from its copy. A whole one that does is renamed: only clocks tell that it is older, and without it the
+// machines that only it knows of would be lost.
+func (w *workspace) loses(file string, stored []byte, from time.Time) (bool, error) {
+	content, err := w.read(file)
+	lost := errors.Is(err, fs.ErrNotExist) || err == nil && torn(content)
+	if err == nil && !lost && w.predates(file, from) && !bytes.Equal(content, stored) {
+		return true, noRoom(w.dir.Rename(file, outdated(file, content)))
+	}
+	return lost, nil
+}
+
+// outdatedMark is in the name of a state file that a newer copy has replaced.
+const outdatedMark = ".outdated-"
+
+// outdated is the name of such a file, which follows from its content.
+func outdated(name string, content []byte) string {
+	return name + outdatedMark + digestOf(content)
 }
 
 // predates reports whether a file was last written before a time.
@@ -205,8 +230,8 @@ func (w *workspace) collectState(files []string, left *provision.Artifacts) erro
 		size += len(content)
 	}
 	for _, file := range files {
-		if _, known := left.State[file]; known {
-			continue // by another pattern
+		if _, known := left.State[file]; known || strings.Contains(file, outdatedMark) {
+			continue // by another pattern, or no state any more
 		}
 		content, err := w.read(file)
 		switch {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -256,7 +257,8 @@ func TestTheSeventeenthStateFileIsDropped(t *testing.T) {
 	}
 }
 
-// TestAnOldStateBesideAFileOutlivesANewerCopy is about a leader that returned: what its machine has beside the user's file is from before the copy.
+// TestAnOldStateBesideAFileOutlivesANewerCopy is about a leader that returned: what its machine has beside the user's file is from before the copy. It is renamed,
+// and what has been renamed is no state of the tool any more, whatever its pattern.
 func TestAnOldStateBesideAFileOutlivesANewerCopy(t *testing.T) {
 	t.Parallel()
 	tool, err := provision.Preset("rke")
@@ -265,13 +267,15 @@ func TestAnOldStateBesideAFileOutlivesANewerCopy(t *testing.T) {
 	}
 	written := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
-		since time.Time
-		want  string
+		from time.Time
+		copy string
+		want []string
 	}{
-		"the last run was here":                              {want: "beside"},
-		"the last run was elsewhere":                         {since: written.Add(time.Minute), want: "copy"},
-		"the last run was elsewhere, in the same directory":  {since: written.Add(-time.Minute), want: "beside"},
-		"the last run was elsewhere, begun in the same tick": {since: written, want: "beside"},
+		"the copy is from here":                     {copy: "copy", want: []string{"beside"}},
+		"the copy is newer":                         {from: written.Add(time.Minute), copy: "copy", want: []string{"copy", "beside"}},
+		"the copy is newer, and the same":           {from: written.Add(time.Minute), copy: "beside", want: []string{"beside"}},
+		"the copy is of a run before":               {from: written.Add(-time.Minute), copy: "copy", want: []string{"beside"}},
+		"the copy is of a run begun in the instant": {from: written, copy: "copy", want: []string{"beside"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -280,11 +284,21 @@ func TestAnOldStateBesideAFileOutlivesANewerCopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = w.putState(provision.Request{
-				Place: provision.Place{Name: "one", ConfigPath: w.config}, Tool: tool, Since: test.since,
-				State: map[string][]byte{"cluster.rkestate": []byte("copy")},
+				Place: provision.Place{Name: "one", ConfigPath: w.config}, Tool: tool, StateFrom: test.from,
+				State: map[string][]byte{"cluster.rkestate": []byte(test.copy)},
 			})
-			if got, errRead := root.ReadFile("cluster.rkestate"); err != nil || errRead != nil || string(got) != test.want {
-				t.Errorf("the tool is given %q (%v, %v), want %q", got, err, errRead, test.want)
+			files, errList := fs.Glob(root.FS(), "cluster.rkestate*")
+			var got []string
+			for _, file := range files {
+				content, errRead := root.ReadFile(file)
+				got, errList = append(got, string(content)), errors.Join(errList, errRead)
+			}
+			if err != nil || errList != nil || !slices.Equal(got, test.want) {
+				t.Errorf("there are %q (%v, %v), want %q", got, err, errList, test.want)
+			}
+			left, err := w.collect("one", provision.Tool{StateFiles: []string{"cluster.rkestate*"}})
+			if err != nil || len(left.State) != 1 || string(left.State["cluster.rkestate"]) != test.want[0] {
+				t.Errorf("the state is %q (%v), want %q", left.State, err, test.want[0])
 			}
 		})
 	}
