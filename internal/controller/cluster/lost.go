@@ -30,9 +30,9 @@ func (r *Reconciler) observeLost(ctx context.Context, cluster *clusterprovisione
 	case len(left.State) == 0:
 		seen.unusable = &refusal{clusterprovisionerv1alpha1.ReasonStateLost, fmt.Sprintf(
 			"Secret %s/%s%s, which held the state of the tool, is gone. Restore it", r.namespace, cluster.Name, clusterprovisionerv1alpha1.StateSecretSuffix)}
-	case seen.left == nil: // or it is stored with the end of its run
+	default: // with the end of a run that is not recorded, it is stored anyway; what the run was given has to be known all the same
 		seen.stored, seen.unusable = regain(cluster, seen, left)
-		seen.regained = seen.stored != nil
+		seen.regained = seen.stored != nil && seen.left == nil
 	}
 	return nil
 }

@@ -14,7 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // inline has the configuration be in the spec, and so the state of the tool in its working directory.
@@ -131,4 +133,45 @@ func TestAStateThatIsDeletedIsStoredAgain(t *testing.T) {
 		return removed(last)
 	})
 	s.gone()
+}
+
+// TestAStateThatIsDeletedDuringARunFailsTheRun is about a Secret that was deleted before anybody had recorded the end of a run: the configuration was gone with it,
+// and the run, which had succeeded, was repeated, or kept every status from being written if there was no attempt left.
+func TestAStateThatIsDeletedDuringARunFailsTheRun(t *testing.T) {
+	once := func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Retry.Attempts = 1 }
+	deleted := func(t *testing.T) *stage {
+		t.Helper()
+		s := newStage(t)
+		s.create(once)
+		s.until("the run has begun", func() bool { return s.cluster.Status.LastOperation != nil })
+		testkit.Eventually(t, "it has ended", func() bool {
+			run, err := s.runner.Observe(t.Context(), string(s.cluster.UID))
+			return err == nil && run.Phase == provision.Succeeded
+		})
+		if err := s.Live.Delete(t.Context(), s.state()); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	applied := func(s *stage) bool { return s.cluster.Status.AppliedConfigHash == mustRead(configText).Digest }
+	t.Run("the configuration is still the same", func(t *testing.T) {
+		s := deleted(t)
+		s.until("it is applied", func() bool { return applied(s) })
+		s.settled()
+		data := s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data
+		state, err := unpack(data[keyState+"cluster.rkestate"])
+		if err != nil || string(state) != "done" || string(data[keyApplied]) != configText || s.calls() != "1 up" {
+			t.Errorf("the Secret holds the state %q (%v) of %q after %s", state, err, data[keyApplied], s.calls())
+		}
+	})
+	t.Run("the configuration cannot be read meanwhile", func(t *testing.T) {
+		s := deleted(t)
+		s.remove("cluster.yml")
+		s.becomes(status.Stalled, s.notFound())
+		s.file("cluster.yml", configText)
+		s.until("it is applied again", func() bool { return applied(s) })
+		if s.calls() != "2 up" {
+			t.Errorf("the tool was called for %q", s.calls())
+		}
+	})
 }

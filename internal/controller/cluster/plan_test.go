@@ -284,6 +284,10 @@ func TestPlanUp(t *testing.T) {
 			given(ended(strings.TrimSuffix(failedUp, "1")+"3", "ImagePull", "no image", noon.Add(-time.Hour))),
 			decision{change: firstPlan(), outcome: flow.Stall("ImagePull", errors.New("gave up after 3 attempts: no image"))},
 		},
+		"a last attempt that has succeeded with what nobody knows any more is repeated": {
+			given(ended(strings.TrimSuffix(failedUp, "1")+"3", "", "", noon.Add(-time.Second))),
+			decision{start: up(textA, "", 4), change: firstPlan(), outcome: applying},
+		},
 		"a new retry annotation starts the attempts again": {
 			given(ended(failedUp, sshAuth, "refused", noon.Add(-time.Hour)), annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now")),
 			decision{start: up(textA, "now", 1), change: firstPlan(), outcome: applying},

@@ -19,6 +19,8 @@ import (
 // retry decides whether a run that failed is repeated now, and if not, when. Done means now.
 func retry(spec clusterprovisionerv1alpha1.Retry, last *clusterprovisionerv1alpha1.Operation, now time.Time) (flow.Outcome, time.Time) {
 	switch {
+	case last.Reason == "": // it has succeeded with a configuration that nobody knows any more, and that a person can have changed since
+		return flow.Done(), time.Time{}
 	case !provision.Retryable(last.Reason):
 		return flow.Stall(last.Reason, errors.New(last.Message)), time.Time{}
 	case last.Attempt >= cmp.Or(spec.Attempts, clusterprovisionerv1alpha1.DefaultAttempts):
