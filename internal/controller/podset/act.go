@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,7 +22,6 @@ import (
 // act is the phase that writes.
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	key := client.ObjectKeyFromObject(pass.Object)
-	pass.decision.actions = slices.DeleteFunc(pass.decision.actions, func(a action) bool { return r.futile.has(key, a) })
 	if pass.decision.changes() {
 		// A process that has just started may know the PodSet as it was. What it would take back is pods that run.
 		there, err := r.Confirm(ctx, pass.Object)

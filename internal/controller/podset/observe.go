@@ -49,6 +49,8 @@ type observation struct {
 	operatorNamespace string
 	// sinceRetry is how long ago the ReplicaSet was made to try again, 0 if it never was.
 	sinceRetry time.Duration
+	// futile reports whether a repair of what was observed has changed nothing before; nil if none has.
+	futile func(action) bool
 	// cause is what about the pool keeps the pods from coming, nil where it is not the pool.
 	cause *why.Cause
 }
@@ -56,7 +58,7 @@ type observation struct {
 // observe is the phase that reads. Everything comes from the cache.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	key := client.ObjectKeyFromObject(pass.Object)
-	var seen observation
+	seen := observation{futile: func(a action) bool { return r.futile.has(key, a) }}
 	var err error
 	if seen.deployment, err = get[appsv1.Deployment](ctx, r.client, key); err != nil {
 		return flow.Fail(fmt.Errorf("cannot read Deployment %q: %w", key.Name, err))

@@ -101,8 +101,12 @@ func plan(podSet *appsv1alpha1.PodSet, seen observation) (decision, error) {
 		budget.actions = append(decided.actions, budget.actions...)
 		decided = budget
 	}
-	if decided.outcome.IsDone() && len(decided.actions) == 0 {
-		decided = planRetry(podSet, seen)
+	if seen.futile != nil { // before anything is decided by whether there is something to write
+		decided.actions = slices.DeleteFunc(decided.actions, seen.futile)
+	}
+	if decided.outcome.IsDone() && onlyRepairs(decided.actions) {
+		retried := planRetry(podSet, seen)
+		decided.actions, decided.again = slices.Concat(retried.actions, decided.actions), retried.again
 	}
 	if status.IsPaused(podSet) && len(decided.actions) > 0 {
 		decided.actions, decided.again = nil, 0
@@ -112,6 +116,12 @@ func plan(podSet *appsv1alpha1.PodSet, seen observation) (decision, error) {
 		}
 	}
 	return decided, nil
+}
+
+// onlyRepairs reports whether nothing is written that another pass follows. A repair can change nothing, and with the status of this pass, which says that the
+// pool is there, nobody would ask for its pods any more.
+func onlyRepairs(actions []action) bool {
+	return !slices.ContainsFunc(actions, func(a action) bool { return !a.repairs })
 }
 
 func planDeployment(podSet *appsv1alpha1.PodSet, live *appsv1.Deployment) (decision, error) {

@@ -29,6 +29,7 @@ func TestPlan(t *testing.T) {
 		podSet     *appsv1alpha1.PodSet
 		deployment *appsv1.Deployment
 		budget     *policyv1.PodDisruptionBudget
+		futile     func(action) bool
 		want       result
 	}{
 		"nothing there: the Deployment is created": {
@@ -138,11 +139,16 @@ func TestPlan(t *testing.T) {
 			podSet:     aPodSet(paused),
 			deployment: deploymentOf(t, aPodSet()),
 		},
+		"a paused PodSet with nothing to write but what is turned back waits for nothing": {
+			podSet:     aPodSet(paused),
+			deployment: changed(t, func(d *appsv1.Deployment) { d.Spec.MinReadySeconds = 7 }),
+			futile:     func(a action) bool { return a.repairs },
+		},
 	}
 	for sentence, tt := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			decided, err := plan(tt.podSet, observation{deployment: tt.deployment, budget: tt.budget})
+			decided, err := plan(tt.podSet, observation{deployment: tt.deployment, budget: tt.budget, futile: tt.futile})
 			if err != nil {
 				t.Fatal(err)
 			}

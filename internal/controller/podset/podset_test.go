@@ -437,8 +437,24 @@ func TestANameThatSomebodyGivesAPortIsNoDrift(t *testing.T) {
 // Each pass applied what a policy of somebody else turned back, and told of a repair.
 func TestWhatAPolicyTurnsBackIsNotRepairedForEver(t *testing.T) {
 	s := newStage(t)
+	s.turnBack()
+	podSet := s.podSet()
+	s.Events.Take() // the first repair changes who owns the field
+	s.settle(podSet)
+	s.wantEvents()
+	testkit.Edit(t, s.Harness, s.deployment("web"), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(9)) })
+	s.settle(podSet)
+	s.wantEvents("DriftRepaired")
+	if got := s.deployment("web").Spec; *got.Replicas == 9 || got.MinReadySeconds != 7 {
+		t.Errorf("the Deployment has %d pods and waits %d s", *got.Replicas, got.MinReadySeconds)
+	}
+}
+
+// turnBack has a policy of somebody else set a field of each Deployment, and so turn back what a PodSet applies there.
+func (s *stage) turnBack() {
+	s.t.Helper()
 	name := "patient-" + s.namespace
-	s.Create(t, &admissionregistrationv1.MutatingAdmissionPolicy{
+	s.Create(s.t, &admissionregistrationv1.MutatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: admissionregistrationv1.MutatingAdmissionPolicySpec{
 			ReinvocationPolicy: admissionregistrationv1.NeverReinvocationPolicy,
@@ -455,7 +471,7 @@ func TestWhatAPolicyTurnsBackIsNotRepairedForEver(t *testing.T) {
 			}},
 		},
 	})
-	s.Create(t, &admissionregistrationv1.MutatingAdmissionPolicyBinding{
+	s.Create(s.t, &admissionregistrationv1.MutatingAdmissionPolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{PolicyName: name},
 	})
 	labels := map[string]string{"app": "probe"}
@@ -465,20 +481,10 @@ func TestWhatAPolicyTurnsBackIsNotRepairedForEver(t *testing.T) {
 			Containers: []corev1.Container{{Name: "main", Image: "registry.example.com/none:1"}},
 		}},
 	}}
-	testkit.Eventually(t, "the policy is in force", func() bool {
+	testkit.Eventually(s.t, "the policy is in force", func() bool {
 		tried := probe.DeepCopy()
-		return s.Live.Create(t.Context(), tried, client.DryRunAll) == nil && tried.Spec.MinReadySeconds == 7
+		return s.Live.Create(s.t.Context(), tried, client.DryRunAll) == nil && tried.Spec.MinReadySeconds == 7
 	})
-	podSet := s.podSet()
-	s.Events.Take() // the first repair changes who owns the field
-	s.settle(podSet)
-	s.wantEvents()
-	testkit.Edit(t, s.Harness, s.deployment("web"), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(9)) })
-	s.settle(podSet)
-	s.wantEvents("DriftRepaired")
-	if got := s.deployment("web").Spec; *got.Replicas == 9 || got.MinReadySeconds != 7 {
-		t.Errorf("the Deployment has %d pods and waits %d s", *got.Replicas, got.MinReadySeconds)
-	}
 }
 
 func TestRollingStepsOfSomebodyElseDoNotKeepPodsFromBeingRecreated(t *testing.T) {

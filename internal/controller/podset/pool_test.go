@@ -362,6 +362,38 @@ func TestPodsOfALatePoolComeAtOnce(t *testing.T) {
 	wants("1970-01-01T00:00:03Z", 2)
 }
 
+// TestPodsOfALatePoolComeAtOnceBesideAFutileRepair is about a policy that keeps a field of the Deployment: there was always a repair left to do, which was never
+// sent again, and so pods that had been refused came as late as they had waited.
+func TestPodsOfALatePoolComeAtOnceBesideAFutileRepair(t *testing.T) {
+	for sentence, restarted := range map[string]bool{"in the same process": false, "in the next process": true} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newStage(t)
+			s.turnBack()
+			podSet := s.podSet(func(p *appsv1alpha1.PodSet) { p.Spec.NodePool = s.namespace })
+			testkit.EditStatus(t, s.Harness, s.deployment("web"), func(d *appsv1.Deployment) {
+				replicas(d, 0, 0, 0)
+				d.Status.ObservedGeneration = d.Generation
+				d.Status.Conditions = []appsv1.DeploymentCondition{{
+					Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "there is no RuntimeClass",
+					LastTransitionTime: metav1.Unix(1, 0),
+				}}
+			})
+			s.settle(podSet)
+			s.pool()
+			s.node("-a")
+			if restarted {
+				s.r = New(s.Client, s.Live, s.Events, s.Clock.Now, "") // which sends the repair once more
+			}
+			if _, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(podSet)); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.deployment("web").Annotations[appsv1alpha1.RetriedAnnotation]; got != "1970-01-01T00:00:01Z" {
+				t.Errorf("the Deployment has %q: its ReplicaSet does not try again", got)
+			}
+		})
+	}
+}
+
 // TestPodsRefusedByAnOldPolicyComeAtOnce is about an API server that compiles its policies once a second: it refused what a try right after the change
 // of the pool asked for, and the pods came up to 17 minutes late. A process that has just started knows of no first try.
 func TestPodsRefusedByAnOldPolicyComeAtOnce(t *testing.T) {
