@@ -90,6 +90,8 @@ func markAdmission(marks *status.Marks, s *scope) {
 		marks.Unknown(nodesv1.ConditionAdmissionReady, nodesv1.ReasonDryRun, "a dry run writes no policies and bindings")
 	case len(found.Pending) > 0 && refused != "":
 		stall(nodesv1.ReasonAdmissionRefused, refused)
+	case len(found.Pending) > 0 && status.IsPaused(s.Object):
+		marks.Unknown(nodesv1.ConditionAdmissionReady, status.ReasonPaused, "no policies and bindings are written for a paused pool")
 	case len(found.Pending) > 0:
 		message := "waiting for " + inRefs(found.Pending)
 		marks.False(nodesv1.ConditionAdmissionReady, nodesv1.ReasonAdmissionPending, message)

@@ -68,6 +68,8 @@ func markClass(marks *status.Marks, s *scope, outcome flow.Outcome) {
 		marks.Unknown(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonDryRun, "a dry run writes no RuntimeClass")
 	case seen == nil && pool.DeletionTimestamp != nil:
 		marks.Unknown(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassPending, "a pool that is being deleted gets no new RuntimeClass")
+	case seen == nil && status.IsPaused(pool):
+		marks.False(nodesv1.ConditionRuntimeClassReady, status.ReasonPaused, "no RuntimeClass is written for a paused pool") // and pods are refused
 	case seen == nil:
 		marks.False(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassPending,
 			fmt.Sprintf("waiting for RuntimeClass %s to be written", pool.Name))

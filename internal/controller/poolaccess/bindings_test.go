@@ -186,7 +186,8 @@ func TestRuntimeClassWaitsForTheGuard(t *testing.T) {
 	}
 }
 
-// A pool that was paused, in dry run or about to go said that Windlass could not look at its policies.
+// A pool that was paused, in dry run or about to go said that Windlass could not look at its policies, and one that was created paused that it waited for them and for
+// its RuntimeClass, which nobody writes before the pause ends.
 func TestPoolThatRestsSaysHowItsPoliciesAre(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -205,6 +206,13 @@ func TestPoolThatRestsSaysHowItsPoliciesAre(t *testing.T) {
 	c.converge(t, pool, rehearsal)
 	wantCondition(t, c, rehearsal, nodesv1.ConditionAdmissionReady, nodesv1.ReasonDryRun, "a dry run writes no policies")
 	wantCondition(t, c, rehearsal, status.Ready, nodesv1.ReasonDryRun, "")
+
+	paused := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "paused", Annotations: map[string]string{status.PausedAnnotation: "true"}}, Spec: restricted()}
+	c.Create(t, paused)
+	c.converge(t, paused)
+	wantCondition(t, c, paused, nodesv1.ConditionAdmissionReady, status.ReasonPaused, "no policies and bindings are written")
+	wantCondition(t, c, paused, nodesv1.ConditionRuntimeClassReady, status.ReasonPaused, "no RuntimeClass is written")
+	wantCondition(t, c, paused, status.Ready, status.ReasonPaused, "no RuntimeClass is written")
 
 	c.Create(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "of-resting", Labels: map[string]string{nodesv1.MemberLabel(pool.Name): ""}}})
 	must(t, c.Live.Delete(t.Context(), pool))
