@@ -14,12 +14,14 @@ import (
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/internal/gateway/api"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // simulatedHosts reaches machines on one simulated host. Their UIDs are their names.
@@ -255,6 +257,45 @@ func TestTextThatWasCutOffLooksWhole(t *testing.T) {
 			if whole := strings.Contains(name, "end"); whole != (text.Err() == nil) {
 				t.Errorf("the text ends with %v", text.Err())
 			}
+		})
+	}
+}
+
+// TestATextThatTheGatewayEndsLooksOver follows a run that goes on, until the gateway ends the text. Its readers took that for the end of the run.
+func TestATextThatTheGatewayEndsLooksOver(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, r *rig, cookie string, right client.Object){
+		"the gateway stops": func(_ *testing.T, r *rig, _ string, _ client.Object) { r.stop() },
+		"the session ends": func(t *testing.T, r *rig, cookie string, _ client.Object) {
+			t.Helper()
+			r.do(t, http.MethodDelete, "/v1/session", "", "", "Cookie", cookie)
+		},
+		"the right is taken away": func(t *testing.T, r *rig, _ string, right client.Object) {
+			t.Helper()
+			must(t, r.Live.Delete(t.Context(), right))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hosts := &runningHosts{run: provision.Run{ID: "up-1", Action: provision.Up, Phase: provision.Running, Log: "first\n"}}
+			r := newRig(t, func(o *Options) { o.Hosts = hosts })
+			home := r.Namespace(t)
+			token := r.token(t, home, "user")
+			right := r.grant(t, home, "", readsRuns())
+			cookie := r.logIn(t, token)
+			status, body := r.eventSource(t, "/v1/clusters/prod/log?follow=true", "Cookie", cookie)
+			followed := bufio.NewScanner(body)
+			if status != http.StatusOK || !followed.Scan() || followed.Text() != "first" {
+				t.Fatalf("status %d with %q: %v", status, followed.Text(), followed.Err())
+			}
+			end(t, r, cookie, right)
+			for followed.Scan() {
+				t.Errorf("it goes on: %q", followed.Text())
+			}
+			if !errors.Is(followed.Err(), io.ErrUnexpectedEOF) {
+				t.Errorf("it ends with %v", followed.Err())
+			}
+			testkit.Eventually(t, "the log says why", func() bool { return len(r.log.with("A text was cut off")) == 1 })
 		})
 	}
 }

@@ -6,7 +6,9 @@ package gateway
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -241,8 +243,8 @@ func TestOwnerLogsEndWithEachRight(t *testing.T) {
 		for seen.Scan() { // until it ends
 			t.Errorf("without %s %s it goes on: %q", taken.Verbs, taken.Resources, seen.Text())
 		}
-		if seen.Err() != nil {
-			t.Errorf("without %s %s it goes on: %v", taken.Verbs, taken.Resources, seen.Err())
+		if !errors.Is(seen.Err(), io.ErrUnexpectedEOF) { // the logs go on
+			t.Errorf("without %s %s it ends with %v", taken.Verbs, taken.Resources, seen.Err())
 		}
 		cancel()
 		_ = response.Body.Close()

@@ -27,6 +27,32 @@ const (
 	endDenied
 )
 
+// cutError is why what a caller follows was ended here, although it goes on.
+type cutError struct{ reason string }
+
+// Error implements error.
+func (e *cutError) Error() string { return e.reason }
+
+// cutsOff returns why what a caller follows is cut off; nil for a caller who has left.
+func (e ending) cutsOff() error {
+	if e == endLeft {
+		return nil
+	}
+	return &cutError{e.String()}
+}
+
+// String implements fmt.Stringer: what a caller is told.
+func (e ending) String() string {
+	switch e {
+	case endExpired:
+		return "the API server no longer accepts the token"
+	case endDenied:
+		return "the caller no longer has the right"
+	default:
+		return "the gateway stops"
+	}
+}
+
 // need is a right that what a caller follows ends with: to an object of the kind, or without a name to all of a namespace.
 type need struct {
 	kind   *feed.Kind

@@ -148,12 +148,9 @@ func (a *API) relay(writer http.ResponseWriter, request *http.Request, s *sessio
 
 // endOf returns what a caller is told when their session has to end.
 func endOf(why ending) *relay.End {
-	switch why {
-	case endExpired:
-		return &relay.End{Code: websocket.StatusPolicyViolation, Reason: "the API server no longer accepts the token"}
-	case endDenied:
-		return &relay.End{Code: websocket.StatusPolicyViolation, Reason: "the caller no longer has the right"}
-	default:
-		return &relay.End{Code: websocket.StatusGoingAway, Reason: "the gateway stops"}
+	code := websocket.StatusGoingAway
+	if why == endExpired || why == endDenied {
+		code = websocket.StatusPolicyViolation
 	}
+	return &relay.End{Code: code, Reason: why.String()}
 }

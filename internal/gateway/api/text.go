@@ -71,16 +71,16 @@ func (a *API) sendText(ctx context.Context, what *text) (*huma.StreamResponse, e
 	if err := a.Streams.Enter(what.who); err != nil {
 		return nil, err
 	}
-	reading, stop := context.WithCancel(ctx)
+	reading, stop := context.WithCancelCause(ctx)
 	lines, err := what.open(reading)
 	if err != nil {
-		stop()
+		stop(nil)
 		a.Streams.Leave(what.who)
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		defer a.Streams.Leave(what.who)
-		defer stop()
+		defer stop(nil)
 		defer func() { _ = lines.Close() }()
 		request, writer := humago.Unwrap(ctx)
 		writer.Header().Set("Content-Type", cmp.Or(what.media, mediaText)+"; charset=utf-8")
@@ -95,18 +95,27 @@ func (a *API) sendText(ctx context.Context, what *text) (*huma.StreamResponse, e
 			_ = control.SetReadDeadline(time.Time{})
 			_ = control.SetWriteDeadline(time.Time{})
 			_ = control.Flush() // so that the reader of a quiet text knows that it has been opened
-			go func() {
-				defer stop()
-				a.awaitEnd(reading, what.who, what.needs...)
-			}()
+			go func() { stop(a.awaitEnd(reading, what.who, what.needs...).cutsOff()) }()
 		}
-		// What was stopped here is over, and so is what its source has ended. Everything else is cut off, which only a connection that breaks can
-		// tell after the status.
-		if err := a.passOn(writer, lines); err != nil && !errors.Is(reading.Err(), context.Canceled) {
+		// What its source has ended is over, and nobody reads what its reader has left. Everything else is cut off, which only a connection that breaks
+		// can tell after the status.
+		if err := cutOff(reading, a.passOn(writer, lines)); err != nil {
 			a.Log.Info("A text was cut off", "request", instance(reading), "path", request.URL.Path, "cause", err.Error())
 			panic(http.ErrAbortHandler)
 		}
 	}}, nil
+}
+
+// cutOff returns why the text of the context has ended before its end: nil if it has not, or if nobody reads it any more. A source that was told to stop
+// can take that for its end.
+func cutOff(reading context.Context, err error) error {
+	if cut, ok := errors.AsType[*cutError](context.Cause(reading)); ok {
+		return cut
+	}
+	if errors.Is(reading.Err(), context.Canceled) {
+		return nil
+	}
+	return err
 }
 
 // passOn sends lines as they come, and returns nil at their end. A slow reader holds up only the connection that the lines come from.

@@ -9,6 +9,7 @@ export const logs = {
   "logs.toEnd": "To the end",
   "logs.dropped": "Older lines have left: the page keeps {count}.",
   "logs.ended": "The log has ended.",
+  "logs.cut": "The log was cut off before its end.",
   "logs.again": "Read it again",
   "logs.noSelector": "This Service selects no pods.",
   "logs.noPods": "This Service selects no pod that you may see.",

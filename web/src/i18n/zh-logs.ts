@@ -10,6 +10,7 @@ export const logs: Record<keyof typeof english, string> = {
   "logs.toEnd": "到末尾",
   "logs.dropped": "更早的行已移出：页面保留 {count} 行。",
   "logs.ended": "日志已结束。",
+  "logs.cut": "日志在结束前中断。",
   "logs.again": "重新读取",
   "logs.noSelector": "此 Service 不选择任何 Pod。",
   "logs.noPods": "此 Service 没有选中你能查看的 Pod。",

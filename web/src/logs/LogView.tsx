@@ -87,6 +87,8 @@ export function LogView({ title, sub, name, sources, following, onFollow, choice
     </span>
   );
   const waiting = left === undefined ? 0 : newest - left;
+  // Of several logs, those that were not cut off go on.
+  const over = log.cut || (!log.open && following);
   return (
     <Panel title={title} sub={sub} flush aside={aside}>
       {log.error && <div className="body"><Failure error={log.error} again={log.again} /></div>}
@@ -104,10 +106,10 @@ export function LogView({ title, sub, name, sources, following, onFollow, choice
           {left !== undefined && <button type="button" className="btn toend" onClick={() => stay(undefined)}>{waiting > 0 ? say("logs.waiting", { count: waiting }) : say("logs.toEnd")}<Icon name="down" size={14} /></button>}
         </div>
       )}
-      {(log.dropped > 0 || (!log.open && following)) && (
+      {(log.dropped > 0 || over) && (
         <footer className="row wrap">
           {log.dropped > 0 && <span>{say("logs.dropped", { count: kept.lines })}</span>}
-          {!log.open && following && <span className="row">{say("logs.ended")}<button type="button" className="plain" onClick={log.again}>{say("logs.again")}</button></span>}
+          {over && <span className="row">{say(log.cut ? "logs.cut" : "logs.ended")}<button type="button" className="plain" onClick={log.again}>{say("logs.again")}</button></span>}
         </footer>
       )}
     </Panel>

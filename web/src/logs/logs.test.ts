@@ -1,7 +1,10 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { longest, parsed, plain, shortNames, Splitter, tone } from "./lines";
 import { Ring } from "./ring";
+import { pull } from "./useLog";
+
+afterEach(() => vi.unstubAllGlobals());
 
 test("lines are the same however the stream is cut", () => {
   fc.assert(fc.property(fc.array(fc.string().filter((line) => !/[\r\n]/.test(line))), fc.array(fc.nat(), { maxLength: 20 }), (lines, cuts) => {
@@ -52,4 +55,15 @@ test.each([
 test("pods are called what distinguishes them", () => {
   expect([...shortNames(["web-7d-x2x8p", "web-7d-x9kq2"]).values()]).toEqual(["x2x8p", "x9kq2"]);
   expect([...shortNames(["web-7d-x2x8p"]).values()]).toEqual(["web-7d-x2x8p"]);
+});
+
+test.each([["comes to its end", true], ["is cut off", false]])("a log that %s says so, and keeps what has come", async (_, whole) => {
+  const body = new ReadableStream<Uint8Array>({
+    start: (to) => to.enqueue(new TextEncoder().encode("one\ntw")),
+    pull: (to) => (whole ? to.close() : to.error(new TypeError("network error"))),
+  });
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(body)));
+  const got: string[] = [];
+  expect(await pull({ path: "/log", format: "text" }, new AbortController().signal, (lines) => got.push(...lines.map(({ text }) => text)))).toBe(whole);
+  expect(got).toEqual(["one", "tw"]);
 });
