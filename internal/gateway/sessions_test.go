@@ -13,7 +13,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
@@ -315,6 +317,45 @@ func TestAttackRightsAreTakenAwayInASession(t *testing.T) {
 		t.Errorf("what ends is %q", program)
 	}
 	testkit.Eventually(t, "the log says why", func() bool { return len(r.log.with("the caller no longer has the right")) == 1 })
+}
+
+// laterClock is a clock that the test puts forward.
+type laterClock struct{ ahead atomic.Int64 }
+
+func (c *laterClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *laterClock) add(length time.Duration) { c.ahead.Add(int64(length)) }
+
+// idleAfter has sessions that end after the time without a request, by the clock.
+func idleAfter(idle time.Duration, clock *laterClock) func(*Options) {
+	return func(o *Options) { o.SessionIdle, o.Now = idle, clock.now }
+}
+
+// TestWhoTypesIsIdle types into a container and asks for nothing else. The session was idle all the same, and they were told that their token is not
+// accepted any more. What the program prints is no sign of a person.
+func TestWhoTypesIsIdle(t *testing.T) {
+	t.Parallel()
+	const idle = 10 * time.Minute
+	clock := &laterClock{}
+	r := newRoom(t, idleAfter(idle, clock))
+	r.mayExec(t)
+	cookie := r.logIn(t, r.token)
+	socket, _, err := r.open(t, "exec?command=cat&stdin=true&stdout=true", v5(), "Cookie", cookie)
+	must(t, err)
+	for range 3 {
+		clock.add(idle - time.Minute)
+		greet(t, socket)
+	}
+	if got := r.do(t, http.MethodGet, "/v1/session", "", "", "Cookie", cookie, "Windlass-Unattended", "1"); got.status != http.StatusOK {
+		t.Errorf("the session of somebody who has just typed: %d %s", got.status, got.body)
+	}
+	clock.add(idle)
+	_, _, err = socket.Read(t.Context())
+	closed, _ := errors.AsType[websocket.CloseError](err)
+	want := websocket.CloseError{Code: websocket.StatusPolicyViolation, Reason: "the session has ended, or the API server no longer accepts the token"}
+	if diff := cmp.Diff(want, closed); diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
 }
 
 // TestAttackTokenInASubprotocol holds that a token that a browser puts into a subprotocol goes nowhere else.

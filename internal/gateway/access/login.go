@@ -42,6 +42,13 @@ func (i *Identity) open(w http.ResponseWriter, r *http.Request, c *Caller, by lo
 
 // LogOut ends the sessions that the cookies of the request stand for, takes the cookies from the browser, and returns whose
 // sessions they were.
+// Touch says that a person who has logged in with a browser does something without a request, such as typing. Their session is not idle then.
+func (i *Identity) Touch(c *Caller) {
+	if !c.Session && c.cookie != "" {
+		i.logins.Touch(c.cookie)
+	}
+}
+
 func (i *Identity) LogOut(w http.ResponseWriter, r *http.Request) (users []string) {
 	if cookie := i.cookies.Session(r); cookie != "" {
 		i.cookies.SetSession(w, r, "")

@@ -21,7 +21,7 @@ const (
 	endLeft ending = iota
 	// endStopping is a process that stops.
 	endStopping
-	// endExpired is a token that the API server no longer accepts.
+	// endExpired is a session that has ended, or a token that the API server no longer accepts.
 	endExpired
 	// endDenied is a right that was taken away.
 	endDenied
@@ -45,7 +45,7 @@ func (e ending) cutsOff() error {
 func (e ending) String() string {
 	switch e {
 	case endExpired:
-		return "the API server no longer accepts the token"
+		return "the session has ended, or the API server no longer accepts the token"
 	case endDenied:
 		return "the caller no longer has the right"
 	default:

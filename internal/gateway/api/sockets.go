@@ -30,6 +30,8 @@ const (
 	messageTimeout = 30 * time.Second
 	// pongTimeout is how long a caller may take to answer a ping.
 	pongTimeout = time.Minute
+	// touchInterval is how often it is noted that a caller types.
+	touchInterval = time.Second
 	// codeUpgrade is the problem of a request that does not open a WebSocket.
 	codeUpgrade = "UpgradeRequired"
 	// headerSubprotocol has the subprotocols that a client knows.
@@ -140,10 +142,24 @@ func (a *API) relay(writer http.ResponseWriter, request *http.Request, s *sessio
 	defer end(nil)
 	go func() { end(endOf(a.awaitEnd(running, s.who, s.rights()...))) }()
 	ended := relay.Run(running, socket, server, relay.Limits{
-		Message: maxMessage, Write: messageTimeout, Heartbeat: a.Heartbeat, Pong: pongTimeout, Now: a.Now,
+		Message: maxMessage, Write: messageTimeout, Heartbeat: a.Heartbeat, Pong: pongTimeout, Sent: a.touch(s.who), Now: a.Now,
 	})
 	a.Log.Info("Session ended", "user", s.who.User.GetName(), "action", s.action, "kind", s.kind.GVK.Kind, "namespace", s.of.namespace, "name", s.of.name,
 		"container", s.container, "code", int(ended.Code), "reason", ended.Reason, "request", instance(request.Context()))
+}
+
+// touch returns what keeps the session of a browser from being idle while its user types.
+func (a *API) touch(who *access.Caller) func(message []byte) {
+	var last time.Time
+	return func(message []byte) {
+		if len(message) < 2 || message[0] != channelStdin {
+			return
+		}
+		if now := a.Now(); now.Sub(last) >= touchInterval {
+			last = now
+			a.Identity.Touch(who)
+		}
+	}
 }
 
 // endOf returns what a caller is told when their session has to end.

@@ -28,6 +28,8 @@ type Limits struct {
 	Write time.Duration
 	// Heartbeat is how often an idle caller is pinged, and Pong how long they may take to answer.
 	Heartbeat, Pong time.Duration
+	// Sent is called with each message of the caller before it is passed on. It must not keep it. Default: nil.
+	Sent func(message []byte)
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -121,6 +123,9 @@ func (s *session) fromCaller(ctx context.Context) *End {
 		}
 		if err != nil {
 			return s.callerLeft(err)
+		}
+		if s.Sent != nil {
+			s.Sent(message.Bytes())
 		}
 		if err := s.server.Write(ctx, kind, message.Bytes()); err != nil {
 			return serverLeft(err)
