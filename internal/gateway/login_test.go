@@ -234,3 +234,45 @@ func TestASessionOutlivesAReviewThatFailed(t *testing.T) {
 		t.Errorf("afterwards: %d %s", got.status, got.body)
 	}
 }
+
+// TestAPageThatNobodyTouchesStaysLoggedIn: a page asks again by itself for what it shows, every ten seconds or when something changes, and each of these
+// requests kept the session from being idle.
+func TestAPageThatNobodyTouchesStaysLoggedIn(t *testing.T) {
+	t.Parallel()
+	clock := &laterClock{}
+	r := newRig(t, idleAfter(10*time.Minute, clock))
+	token := r.user(t, "", rule("list,watch", "", "services"))
+	tests := map[string]struct {
+		cookie string
+		ask    func(t *testing.T, cookie string)
+		ends   bool
+	}{
+		"a person asks": {r.logIn(t, token), func(t *testing.T, cookie string) {
+			t.Helper()
+			r.do(t, http.MethodGet, "/v1/services", "", "", "Cookie", cookie)
+		}, false},
+		"the page asks": {r.logIn(t, token), func(t *testing.T, cookie string) {
+			t.Helper()
+			if got := r.do(t, http.MethodGet, "/v1/services", "", "", "Cookie", cookie, "Windlass-Unattended", "1"); got.status != http.StatusOK {
+				t.Errorf("meanwhile: %d %s", got.status, got.body)
+			}
+		}, true},
+		"the browser opens its stream again": {r.logIn(t, token), func(t *testing.T, cookie string) {
+			t.Helper()
+			if status, _ := r.eventSource(t, "/v1/watch?kinds=services", "Cookie", cookie); status != http.StatusOK {
+				t.Errorf("meanwhile: %d", status)
+			}
+		}, true},
+	}
+	clock.add(6 * time.Minute)
+	for _, test := range tests {
+		test.ask(t, test.cookie)
+	}
+	clock.add(6 * time.Minute)
+	for name, test := range tests {
+		got := r.do(t, http.MethodGet, "/v1/session", "", "", "Cookie", test.cookie)
+		if ended := got.status == http.StatusUnauthorized && got.problem(t).Code == "SessionEnded"; ended != test.ends {
+			t.Errorf("%s: status %d: %s", name, got.status, got.body)
+		}
+	}
+}

@@ -20,6 +20,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { attend } from "./api/attended";
 import { Refusal } from "./api/client";
 import { Missing } from "./components/later";
 import { loadPages, router } from "./router";
@@ -34,6 +35,8 @@ const client = new QueryClient({
     },
   },
 });
+
+attend(window);
 
 const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce;
 const place = document.getElementById("root");

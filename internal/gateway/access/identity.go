@@ -28,6 +28,9 @@ import (
 const MaxToken = 8192
 
 // reviewTimeout bounds one TokenReview.
+// HeaderUnattended is in the requests that a page sends by itself, while nobody uses it. They do not keep a session from being idle.
+const HeaderUnattended = "Windlass-Unattended"
+
 const reviewTimeout = 10 * time.Second
 
 // Identity finds out who sent a request.
@@ -91,7 +94,7 @@ func NewIdentity(
 func (i *Identity) Of(r *http.Request) (*Caller, error) { return i.of(r, 0) }
 
 // OfStream returns who sent the request for a stream. If nobody says within patience whether a token is still accepted, it is the one who had
-// the token last: a stream asks again with Refresh before it delivers anything.
+// the token last: a stream asks again with Refresh before it delivers anything. A browser opens streams again by itself, so they do not count as use of a session.
 func (i *Identity) OfStream(r *http.Request, patience time.Duration) (*Caller, error) {
 	return i.of(r, patience)
 }
@@ -127,7 +130,11 @@ func (i *Identity) ofCookie(r *http.Request, patience time.Duration) (*Caller, e
 	if !fromOwnPage(r) {
 		return nil, foreignPage()
 	}
-	s, ok, err := i.logins.Use(r.Context(), cookie)
+	use := i.logins.Use
+	if patience > 0 || r.Header.Get(HeaderUnattended) != "" {
+		use = i.logins.Look
+	}
+	s, ok, err := use(r.Context(), cookie)
 	switch {
 	case err != nil:
 		return nil, notRenewed(err)

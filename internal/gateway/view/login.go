@@ -15,7 +15,7 @@ type Login struct {
 	// ExpiresAt is when the session ends. Default: empty, for a session without an end.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"When the session ends. Left out in local mode, and for a request with an Authorization header"`
 	// IdleEndsAt is when the session ends unless a request comes before.
-	IdleEndsAt *time.Time `json:"idleEndsAt,omitempty" doc:"When the session ends if no request comes before. An open stream is not a request"`
+	IdleEndsAt *time.Time `json:"idleEndsAt,omitempty" doc:"When the session ends if no request comes before. An open stream is not a request, nor is one with the header Windlass-Unattended. What somebody types into a container or a machine is one"`
 	// Cluster is the name that --cluster-name or the kubeconfig gives the cluster. Default: empty, for no name.
 	Cluster string `json:"cluster,omitempty" doc:"Name of the cluster, from --cluster-name or the context of the kubeconfig of the server. Left out if it has none"`
 }

@@ -1,3 +1,4 @@
+import { isAttended } from "./attended";
 import type { Problem } from "./types";
 
 /** An answer of the API that is not what was asked for, in the server's words. */
@@ -31,12 +32,14 @@ export interface Send {
 
 /** Sends one request with the cookie of the session, and throws a Refusal for every answer that is not a success. */
 export async function send(path: string, { method = "GET", body, type = "application/json", signal }: Send = {}): Promise<Response> {
-  const init: RequestInit = { method, credentials: "same-origin", headers: { Accept: "application/json" } };
+  const headers: Record<string, string> = { Accept: "application/json" };
+  const init: RequestInit = { method, credentials: "same-origin", headers };
+  if (method === "GET" && !isAttended()) headers["Windlass-Unattended"] = "1";
   if (signal) init.signal = signal;
   if (body !== undefined) {
     // What is text already is sent as it is: YAML, which the server reads.
     init.body = typeof body === "string" && type.endsWith("yaml") ? body : JSON.stringify(body);
-    init.headers = { Accept: "application/json", "Content-Type": type };
+    headers["Content-Type"] = type;
   }
   let answer: Response;
   try {
