@@ -174,7 +174,7 @@ func receive(ctx context.Context, from reader, into *bytes.Buffer) (websocket.Me
 }
 
 // beat pings the caller if nothing else is sent to them, and ends when they no longer answer. Where the API server holds up what they have
-// sent, their answer waits behind it and tells nothing. The API server is not pinged: a ping that it does not take would end the session.
+// sent, their answer waits behind it and tells nothing; that their connection broke is seen by sending then. The API server is not pinged: a ping that it does not take would end the session.
 func (s *session) beat(ctx context.Context) *End {
 	for {
 		if !pause(ctx, s.Heartbeat) {
@@ -188,11 +188,21 @@ func (s *session) beat(ctx context.Context) *End {
 		err := s.caller.Ping(waiting)
 		cancel()
 		since := s.reading.Load()
-		if err != nil && ctx.Err() == nil && since > 0 && since <= asked && s.age()-asked >= int64(s.Pong) {
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case since == 0 && isBroken(err): // which the reading side would see, if it read
+			s.silent.Store(true)
+			return s.callerLeft(err)
+		case since > 0 && since <= asked && s.age()-asked >= int64(s.Pong):
 			s.silent.Store(true)
 			return &End{websocket.StatusPolicyViolation, "the caller did not answer a ping"}
 		}
 	}
+}
+
+// isBroken reports whether a ping could not be sent because the connection broke: not for want of time, nor because it was closed here.
+func isBroken(err error) bool {
+	return !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, net.ErrClosed)
 }
 
 // age returns how long the relay has been running, in nanoseconds.

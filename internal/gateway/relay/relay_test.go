@@ -212,3 +212,31 @@ func TestCallersWaitForPrograms(t *testing.T) {
 		t.Errorf("%d bytes arrive: %v", got, err)
 	}
 }
+
+// TestACallerWhoLeavesWhileTheProgramDoesNotRead has sent more than the program takes. Nobody reads from them then, so only what is sent to them tells
+// that they are gone: such a session went on until the program read again.
+func TestACallerWhoLeavesWhileTheProgramDoesNotRead(t *testing.T) {
+	t.Parallel()
+	limits := generous()
+	limits.Heartbeat, limits.Pong = 50*time.Millisecond, 100*time.Millisecond
+	s := run(t, limits)
+	go func() { _, _ = drain(t, s.caller) }()
+	for { // until everything on the way is full
+		writing, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		err := s.caller.Write(writing, websocket.MessageBinary, make([]byte, 32<<10))
+		cancel()
+		if err != nil {
+			break
+		}
+	}
+	_ = s.caller.CloseNow()
+	want := &End{websocket.StatusNormalClosure, "the caller has left"}
+	select {
+	case got := <-s.end:
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on")
+	}
+}
