@@ -212,6 +212,25 @@ func TestARevokedTokenEndsTheSession(t *testing.T) {
 	})
 }
 
+// TestATokenWithALineEndWritesNothing logs in with what "cat" or a file makes of a token. Reviews trim a token and nothing else does, so the session
+// had begun, and its writes failed as if the API server were away.
+func TestATokenWithALineEndWritesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ns := r.Namespace(t)
+	token := r.user(t, ns, rule("create", "", "services"))
+	cookie := r.logIn(t, token+"\n")
+	service := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"b"},"spec":{"ports":[{"port":80}]}}`
+	if got := r.do(t, http.MethodPost, "/v1/services?ns="+ns, "", service, "Cookie", cookie); got.status != http.StatusCreated {
+		t.Errorf("a write: %d %s", got.status, got.body)
+	}
+	broken, err := json.Marshal(map[string]string{"token": token[:9] + "\n" + token[9:]})
+	must(t, err)
+	if got := r.do(t, http.MethodPost, "/v1/session", "", string(broken)); got.status != http.StatusUnauthorized {
+		t.Errorf("a line end in the middle: %d %s", got.status, got.body)
+	}
+}
+
 // TestASessionOutlivesAReviewThatFailed has an API server that cannot check tokens for a while, as after its start. What it says of that begins like a
 // refusal, and the next request of each browser used to end its session for good.
 func TestASessionOutlivesAReviewThatFailed(t *testing.T) {

@@ -392,6 +392,19 @@ func TestAttackTokenInASubprotocol(t *testing.T) {
 	}
 }
 
+// TestATokenInASubprotocolWithALineEnd has a page that was given a token with the end of its line, as a file has it.
+func TestATokenInASubprotocolWithALineEnd(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.mayExec(t)
+	encoded := tokenProtocol + base64.RawURLEncoding.EncodeToString([]byte(r.token+"\n"))
+	socket, got, err := r.open(t, "exec?command=cat&stdin=true&stdout=true", append(v5(), encoded))
+	if err != nil {
+		t.Fatalf("%v: %d %s", err, got.status, got.body)
+	}
+	greet(t, socket)
+}
+
 // TestAttackAHugeMessage sends more than a message may have.
 func TestAttackAHugeMessage(t *testing.T) {
 	t.Parallel()

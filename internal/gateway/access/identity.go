@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
 	utilcache "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -27,10 +28,10 @@ import (
 // MaxToken bounds a bearer token, in bytes: longer ones are refused without a review.
 const MaxToken = 8192
 
-// reviewTimeout bounds one TokenReview.
 // HeaderUnattended is in the requests that a page sends by itself, while nobody uses it. They do not keep a session from being idle.
 const HeaderUnattended = "Windlass-Unattended"
 
+// reviewTimeout bounds one TokenReview.
 const reviewTimeout = 10 * time.Second
 
 // Identity finds out who sent a request.
@@ -168,7 +169,7 @@ func sessionEnded() *view.Problem {
 
 // review returns whose token that is. With patience, and for longer than that without an answer, it is whose the token was.
 func (i *Identity) review(r *http.Request, token string, patience time.Duration) (*Caller, error) {
-	if token == "" || len(token) > MaxToken {
+	if token == "" || len(token) > MaxToken || !httpguts.ValidHeaderFieldValue(token) { // it is sent on in a header
 		return nil, notAccepted()
 	}
 	// A flood of invented tokens does not become a flood of reviews.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/gateway/login"
@@ -25,6 +26,7 @@ const (
 // LogIn reviews a token like any other, and gives the browser a cookie that stands for it. The session that the browser had before
 // ends: a cookie from before a login never has the rights of after it.
 func (i *Identity) LogIn(w http.ResponseWriter, r *http.Request, token string) (*view.Login, error) {
+	token = strings.TrimSpace(token) // a file has the end of its line
 	caller, err := i.review(r, token, 0)
 	if err != nil {
 		return nil, err
@@ -40,8 +42,6 @@ func (i *Identity) open(w http.ResponseWriter, r *http.Request, c *Caller, by lo
 	return describe(c, s)
 }
 
-// LogOut ends the sessions that the cookies of the request stand for, takes the cookies from the browser, and returns whose
-// sessions they were.
 // Touch says that a person who has logged in with a browser does something without a request, such as typing. Their session is not idle then.
 func (i *Identity) Touch(c *Caller) {
 	if !c.Session && c.cookie != "" {
@@ -49,6 +49,8 @@ func (i *Identity) Touch(c *Caller) {
 	}
 }
 
+// LogOut ends the sessions that the cookies of the request stand for, takes the cookies from the browser, and returns whose
+// sessions they were.
 func (i *Identity) LogOut(w http.ResponseWriter, r *http.Request) (users []string) {
 	if cookie := i.cookies.Session(r); cookie != "" {
 		i.cookies.SetSession(w, r, "")

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/coder/websocket"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -67,7 +68,7 @@ func (t upgradesOnly) RoundTrip(request *http.Request) (*http.Response, error) {
 // header. Nothing after this sees it.
 func socketToken(r *http.Request) (token string, ok bool, err error) {
 	taken := authenticator.TokenFunc(func(_ context.Context, sent string) (*authenticator.Response, bool, error) {
-		token = sent
+		token = strings.TrimSpace(sent) // a file has the end of its line
 		return &authenticator.Response{}, true, nil
 	})
 	_, ok, err = socketauth.NewProtocolAuthenticator(taken).AuthenticateRequest(r)
