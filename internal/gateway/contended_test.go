@@ -69,6 +69,29 @@ func TestAWriteIsLostToAController(t *testing.T) {
 	}
 }
 
+// TestADifferenceHasWhatAControllerWrites has a controller that never stops writing. What it wrote was told as part of the write, in the end.
+func TestADifferenceHasWhatAControllerWrites(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	web := &appsv1.Deployment{}
+	r = newMeddledRig(t, func(request *http.Request) error {
+		if request.Method != http.MethodPatch || !request.URL.Query().Has("dryRun") {
+			return nil
+		}
+		err := r.Live.Get(request.Context(), client.ObjectKeyFromObject(web), web)
+		web.Status.ObservedGeneration++
+		return errors.Join(err, r.Live.Status().Update(request.Context(), web))
+	})
+	ns := r.Namespace(t)
+	web = r.deployment(t, ns, "web", "web:1")
+	got := r.press(t, r.user(t, ns, rule("get,patch", "apps", "deployments")), button{
+		method: http.MethodPatch, path: "/v1/deployments/" + ns + "/web/diff", body: `{"metadata":{"labels":{"team":"a"}}}`, media: "application/merge-patch+json",
+	}, "fieldManager=windlass-console-test")
+	if got.status != http.StatusConflict || got.problem(t).Code != "Conflict" {
+		t.Errorf("status %d: %s", got.status, got.body)
+	}
+}
+
 // TestAPreviewIsLostToAController: a pool that is being applied is counted twice a second, and its preview was refused because of that.
 func TestAPreviewIsLostToAController(t *testing.T) {
 	t.Parallel()

@@ -75,6 +75,7 @@ func (a *API) difference(ctx context.Context, k *feed.Kind, of *Target, try func
 	}
 	var before []byte
 	var answer *access.Result
+	var changed bool
 	err = kube.DecideAnew(func() (outdated bool, err error) { // what others write in between would seem to be part of the write
 		if before, err = a.current(ctx, who, k, of); err != nil {
 			return false, err
@@ -82,10 +83,14 @@ func (a *API) difference(ctx context.Context, k *feed.Kind, of *Target, try func
 		if answer, err = try(); err != nil {
 			return false, err
 		}
-		return before != nil && versionOf(before) != versionOf(answer.Body), nil
+		changed = before != nil && versionOf(before) != versionOf(answer.Body)
+		return changed, nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	if changed {
+		return nil, changedMeanwhile()
 	}
 	told, err := diff.Between(before, answer.Body)
 	return &diffOutput{told}, err

@@ -176,3 +176,8 @@ func wasReplaced(now string) *view.Problem {
 	}
 	return view.NewProblem(http.StatusConflict, "Replaced", detail).With(view.ParameterUID, now)
 }
+
+// changedMeanwhile refuses a change of an object that is no longer what was decided on.
+func changedMeanwhile() error {
+	return view.NewProblem(http.StatusConflict, "Conflict", "Somebody has changed the object meanwhile. Look at it, and try again.")
+}

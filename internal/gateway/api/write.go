@@ -167,7 +167,7 @@ func (a *API) scale(ctx context.Context, k *feed.Kind, in *scaleInput) (*huma.St
 	}
 	switch { // what fails without a field is a test
 	case in.RefuseConflicts:
-		return nil, view.NewProblem(http.StatusConflict, "Conflict", "Somebody has changed the object meanwhile. Look at it, and try again.")
+		return nil, changedMeanwhile()
 	case in.UID != "":
 		return nil, wasReplaced("")
 	}
