@@ -176,6 +176,36 @@ func TestOwnerLogsFollow(t *testing.T) {
 	}
 }
 
+// TestAttackLogsOfManyContainers follows the logs of more containers than count as one stream. They were one, with up to a hundred connections.
+func TestAttackLogsOfManyContainers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *Options) { o.StreamsPerCaller = 3 })
+	ns := r.Namespace(t)
+	r.kubelet(t, ns+"-node", kubelet{lines: make(chan string)})
+	r.deployed(t, ns, "web")
+	r.deployed(t, ns, "small")
+	for i := range 6 { // of two containers each
+		r.replica(t, ns, fmt.Sprint("web-abc-", i), "web", "ReplicaSet", "web-abc", "1")
+	}
+	token := r.user(t, ns, rule("get", "", "pods/log"), rule("list", "", "pods"), rule("get", "apps", "deployments"))
+	path := "/v1/deployments/" + ns + "/web/logs?follow=true"
+	testkit.Eventually(t, "the cache has the pods", func() bool {
+		items, _, _ := r.kind(t, "pods").Store.List()
+		n := 0
+		for _, item := range items {
+			if item.Namespace == ns {
+				n++
+			}
+		}
+		return n == 6
+	})
+	r.followText(t, path, token)
+	if status, _ := r.eventSource(t, path, "Authorization", "Bearer "+token); status != http.StatusTooManyRequests {
+		t.Errorf("twelve more logs: status %d", status)
+	}
+	r.followText(t, "/v1/deployments/"+ns+"/small/logs?follow=true", token)
+}
+
 // TestAContainerThatJoinsLacksItsFirstLines: the reader asked for the end of each log, and that was asked of a container that began later, too. The lines that
 // it had written until its log was opened were left out, and those of one that crashes at once are all.
 func TestAContainerThatJoinsLacksItsFirstLines(t *testing.T) {

@@ -29,28 +29,35 @@ func NewStreams(perCaller int) *Streams {
 }
 
 // Enter counts a stream. The problem is that the caller has too many, or that all callers together have. Leave has to follow, unless there is one.
-func (s *Streams) Enter(c *Caller) error {
+func (s *Streams) Enter(c *Caller) error { return s.EnterAs(c, 1) }
+
+// EnterAs counts a stream that is worth as much as several, but no more than a caller may have. LeaveAs has to follow with the same number, unless there
+// is a problem.
+func (s *Streams) EnterAs(c *Caller, several int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := c.Key()
+	key, worth := c.Key(), min(several, s.perCaller)
 	switch {
-	case s.open[key] >= s.perCaller:
+	case s.open[key]+worth > s.perCaller:
 		return TooMany(streamRetry)
-	case s.all >= maxStreams:
+	case s.all+worth > maxStreams:
 		return Busy("The callers of this server have all the streams that it can hold. Try again in a second.")
 	}
-	s.open[key]++
-	s.all++
+	s.open[key] += worth
+	s.all += worth
 	return nil
 }
 
 // Leave forgets a stream.
-func (s *Streams) Leave(c *Caller) {
+func (s *Streams) Leave(c *Caller) { s.LeaveAs(c, 1) }
+
+// LeaveAs forgets a stream that is worth as much as several.
+func (s *Streams) LeaveAs(c *Caller, several int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := c.Key()
-	s.all--
-	if s.open[key]--; s.open[key] == 0 {
+	key, worth := c.Key(), min(several, s.perCaller)
+	s.all -= worth
+	if s.open[key] -= worth; s.open[key] == 0 {
 		delete(s.open, key)
 	}
 }

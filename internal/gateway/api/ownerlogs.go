@@ -22,6 +22,8 @@ import (
 const (
 	// maxLogs is how many containers are read at the same time for one reader.
 	maxLogs = 100
+	// logsOfStream is how many of them count as a stream.
+	logsOfStream = 10
 	// settleTime is how long a log that is followed may be quiet until it counts as read to its present end.
 	settleTime = 500 * time.Millisecond
 	// formatJSON asks for JSON documents.
@@ -78,7 +80,7 @@ func (a *API) ownerLogs(ctx context.Context, k *feed.Kind, in *ownerLogsInput) (
 		media = mediaLines
 	}
 	return a.sendText(ctx, &text{
-		who: who, needs: pods.needs(k, in.Target), follow: in.Follow, media: media,
+		who: who, needs: pods.needs(k, in.Target), follow: in.Follow, media: media, logs: min(len(a.sources(who, in, first, nil)), maxLogs),
 		open: func(ctx context.Context) (io.ReadCloser, error) {
 			out, into := io.Pipe()
 			go func() {

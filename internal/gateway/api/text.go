@@ -35,6 +35,8 @@ type text struct {
 	media string
 	// follow is true for a text that goes on for as long as its reader stays.
 	follow bool
+	// logs is how many logs the text is made of. Default: one.
+	logs int
 	// open begins to read the text, until the context ends.
 	open func(ctx context.Context) (io.ReadCloser, error)
 }
@@ -66,20 +68,21 @@ func textResponse() map[int]*huma.Response {
 	}}
 }
 
-// sendText answers with a text, which counts as a stream of the caller.
+// sendText answers with a text, which counts as a stream of the caller for every few logs that it is made of: each is a connection.
 func (a *API) sendText(ctx context.Context, what *text) (*huma.StreamResponse, error) {
-	if err := a.Streams.Enter(what.who); err != nil {
+	streams := 1 + (max(what.logs, 1)-1)/logsOfStream
+	if err := a.Streams.EnterAs(what.who, streams); err != nil {
 		return nil, err
 	}
 	reading, stop := context.WithCancelCause(ctx)
 	lines, err := what.open(reading)
 	if err != nil {
 		stop(nil)
-		a.Streams.Leave(what.who)
+		a.Streams.LeaveAs(what.who, streams)
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		defer a.Streams.Leave(what.who)
+		defer a.Streams.LeaveAs(what.who, streams)
 		defer stop(nil)
 		defer func() { _ = lines.Close() }()
 		request, writer := humago.Unwrap(ctx)
