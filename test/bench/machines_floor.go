@@ -9,10 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
@@ -112,13 +110,7 @@ func (f *machineFloor) bringUp(
 	if err != nil {
 		return err
 	}
-	return in(places, func() error {
-		event := f.event.DeepCopy()
-		event.ObjectMeta = metav1.ObjectMeta{Namespace: vm.Namespace, Name: vm.Name + ".floor"}
-		event.Regarding.Name, event.Regarding.UID = vm.Name, vm.UID
-		event.Note = strings.ReplaceAll(event.Note, f.name, vm.Name)
-		return bare.Create(ctx, event)
-	})
+	return in(places, func() error { return tellOf(ctx, bare, vm, f.event, f.name) })
 }
 
 // write writes a status.

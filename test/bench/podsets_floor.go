@@ -141,12 +141,5 @@ func (f *setFloor) tell(ctx context.Context, name string) error {
 	if _, err := patch.Status(ctx, f.client, before, after); err != nil {
 		return err
 	}
-	event := f.event.DeepCopy()
-	event.ObjectMeta = metav1.ObjectMeta{Namespace: benchNamespace, Name: name + ".floor"}
-	event.Regarding.Name, event.Regarding.UID = name, after.UID
-	event.Note = strings.ReplaceAll(event.Note, f.set, name)
-	if err := f.client.Create(ctx, event); err != nil {
-		return fmt.Errorf("cannot create an event: %w", err)
-	}
-	return nil
+	return tellOf(ctx, f.client, after, f.event, f.set)
 }

@@ -8,9 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -95,4 +97,16 @@ func (r *controlPlane) eventOf(ctx context.Context, uid types.UID) (*eventsv1.Ev
 		}
 	}
 	return nil, fmt.Errorf("cannot find an event of object %q among %d: Windlass sends one", uid, len(list.Items))
+}
+
+// tellOf sends an event about the object: the one that was sent for the object of the name, with that name replaced.
+func tellOf(ctx context.Context, c client.Client, object client.Object, sent *eventsv1.Event, name string) error {
+	event := sent.DeepCopy()
+	event.ObjectMeta = metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName() + ".floor"}
+	event.Regarding.Name, event.Regarding.UID = object.GetName(), object.GetUID()
+	event.Note = strings.ReplaceAll(event.Note, name, object.GetName())
+	if err := c.Create(ctx, event); err != nil {
+		return fmt.Errorf("cannot create an event: %w", err)
+	}
+	return nil
 }
