@@ -55,7 +55,7 @@ export function wantedOf(places: readonly Place[], wishes: Wishes): Set<string> 
   return new Set(places.filter(({ name, by }) => wishes.get(name) ?? by === "label").map(({ name }) => name));
 }
 
-/** The wishes once the box of a pool is turned. One for what the node is already is none. */
+/** The wishes after a reader has turned the box of a pool. What the node is already needs no wish. */
 export function turned(wishes: Wishes, { name, by }: Place): Wishes {
   const there = by === "label";
   const wish = !(wishes.get(name) ?? there);
